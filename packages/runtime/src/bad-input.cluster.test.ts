@@ -36,7 +36,7 @@ async function install(c: Cluster, ...kinds: readonly CustomResource[]): Promise
 interface Row {
   readonly input: string;
   readonly code: string;
-  /** What the text must name: the thing, and the way out. */
+  /** What the message must name: the thing, and the way out. */
   readonly says: readonly string[];
   readonly attempt: (c: Cluster) => Promise<unknown>;
 }

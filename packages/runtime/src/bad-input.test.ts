@@ -36,7 +36,7 @@ const taken: ConfigMap = {
   },
 };
 
-/** A client of the operator `pages`, which may read ConfigMaps of one namespace; no request of it is answered. */
+/** A client of the operator `pages`, which may read ConfigMaps of one namespace; none of its requests is answered. */
 const pages = () => {
   const permissions = [allow(['get'], ConfigMap, { namespaces: ['a'] })];
   const client = createClient({ transport: new ScriptedTransport() });
@@ -52,7 +52,10 @@ const bodyOf = (from: IncomingMessage, maxBytes: number): Promise<string> => {
   return readBody(from, { maxBytes, timeoutMs: 1, scope, share: new BodyBudget(maxBytes).begin(from), wire });
 };
 
-/** The problem of a replica in a world with a Secret of somebody else's, or with somebody who changes it again and again. */
+/**
+ * Returns the error of a replica in a world with a Secret of another owner, or with another client that changes it
+ * repeatedly.
+ */
 async function certificateProblem(world: CertificateWorld, again = () => {}): Promise<unknown> {
   await using _ = world;
   const { certificates } = world.start();
@@ -67,9 +70,9 @@ async function certificateProblem(world: CertificateWorld, again = () => {}): Pr
 
 interface Row {
   readonly input: string;
-  /** The error's code; for what a webhook's caller sees, the HTTP status. */
+  /** The code of the error; for what a webhook's caller sees, the HTTP status. */
   readonly code: string | number;
-  /** What the text must name: the thing, and the way out. */
+  /** What the message must name: the thing, and the way out. */
   readonly says: readonly string[];
   readonly attempt: () => unknown;
 }

@@ -2,7 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { expect, it } from 'vitest';
 
-/** The files that are loaded with an entry of this package: what it imports on demand is in other outputs. */
+/**
+ * Returns the files that are loaded with an entry of this package. Files that it imports on demand are in other
+ * outputs.
+ */
 async function loadedWith(entry: string): Promise<string[]> {
   const { metafile } = await build({
     entryPoints: { entry: fileURLToPath(new URL(entry, import.meta.url)) },
@@ -24,7 +27,7 @@ async function loadedWith(entry: string): Promise<string[]> {
   return [...loaded].flatMap((output) => Object.keys(metafile.outputs[output]?.inputs ?? {}));
 }
 
-/** What weighs much and not every process needs: CEL, RE2, X.509, and the webhook server. */
+/** Heavy modules that not every process needs: CEL, RE2, X.509, and the webhook server. */
 const HEAVY = /machinery\/src\/cel\/|node_modules\/(@marcbachmann|re2js|@peculiar)\/|run-webhooks\.ts$/;
 
 it('loads neither CEL, RE2 nor X.509 before they are needed', async () => {

@@ -1,4 +1,4 @@
-// What the author of an operator writes: controllers, webhooks, permissions, and how they are run.
+// What the author of an operator needs: controllers, webhooks, permissions, and functions to run them.
 export { project, projectMetadata, trigger } from './cache/view.ts';
 export { managedContent } from './content/managed-content.ts';
 export { controller, keyed } from './controller/builder.ts';

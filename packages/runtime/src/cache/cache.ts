@@ -29,7 +29,9 @@ export interface CacheOptions {
   readonly metrics?: Metrics;
   /** A label for metrics, usually the operator's name. Defaults to `default`. */
   readonly name?: string;
-  /** An annotation that every view keeps, because the runtime obeys it: the one that pauses objects. Defaults to none. */
+  /**
+   * An annotation that every view keeps, because the runtime acts on it: the one that pauses objects. Defaults to none.
+   */
   readonly pausedAnnotation?: string;
   /** Freezes stored objects, so that code that modifies a shared object fails immediately; for development. Defaults to false. */
   readonly freeze?: boolean;

@@ -19,7 +19,10 @@ const MIN_WATCH_S = 300;
 const MAX_WATCH_S = 600;
 /** The time until an unconfirmed watch is checked again. */
 const UNCONFIRMED_WATCH_S = 30;
-/** A watch that ends sooner and delivered nothing is a failure, otherwise a broken server would be requested in a hot loop. */
+/**
+ * A watch that ends sooner and delivered nothing is a failure; otherwise a broken server would get requests in a hot
+ * loop.
+ */
 const SHORT_WATCH_MS = 1_000;
 /**
  * A served kind returns 404 briefly while its definition is replaced; only a lasting 404 means that the definition was removed.

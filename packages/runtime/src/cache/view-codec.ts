@@ -36,7 +36,7 @@ interface Projected {
 
 /** CodecOptions configures a codec. */
 export interface CodecOptions {
-  /** Everything kept is frozen deeply. */
+  /** Whether everything that is kept is deeply frozen. */
   readonly freeze: boolean;
   /** An annotation that projections keep besides their value. */
   readonly pausedAnnotation: string | undefined;
@@ -44,7 +44,7 @@ export interface CodecOptions {
 
 /** codecOf returns the codec of a view. */
 export function codecOf<V>(view: View<never>, { freeze, pausedAnnotation }: CodecOptions): ViewCodec<unknown, V> {
-  // What reads return follows from view and resource together; ViewOf says it where the caller names both.
+  // The type of a read depends on view and resource together; ViewOf expresses it where the caller specifies both.
   const codec = plainCodecOf(view, pausedAnnotation) as ViewCodec<unknown, V>;
   if (!freeze) return codec;
   return { ...codec, encode: (object, owned) => deepFreeze(codec.encode(object, owned)) };
@@ -84,7 +84,7 @@ function projectCodec(view: ProjectView<never, unknown>, identify: Identify): Vi
     name: 'project',
     metadataOnly: false,
     encode(object) {
-      // The decoder returns what the resource's type says; `never` only erases it from the shared View type.
+      // The decoder returns objects of the resource's type; `never` only erases it from the shared View type.
       const value = view.project(object as never);
       return value === undefined ? undefined : { value, metadata: identify(object) };
     },
@@ -139,8 +139,9 @@ function withoutManagedFields(object: KubernetesObject): ObjectMeta {
 }
 
 /**
- * identityOf returns the metadata that a projection keeps besides its value: identity, what selectors and owner lookups need, and
- * whether the object is paused, which the runtime needs regardless of the projection.
+ * identityWith returns the function that extracts the metadata that a projection keeps besides its value: identity,
+ * what selectors and owner lookups need, and whether the object is paused, which the runtime needs regardless of the
+ * projection.
  */
 function identityWith(pausedAnnotation: string | undefined): Identify {
   return (object) => {

@@ -69,7 +69,7 @@ export type ViewOf<R extends Resource, V> = V extends 'full'
   : V extends 'metadata'
     ? MetadataObject
     : V extends ProjectView<never, infer P> | MetadataProjectView<infer P>
-      ? // What a projection is undefined of is not kept, so no read returns that.
+      ? // An object for which a projection returns undefined is not kept, so no read returns undefined.
         Exclude<P, undefined>
       : V extends TriggerView
         ? TriggerObject

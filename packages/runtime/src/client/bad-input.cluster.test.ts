@@ -76,7 +76,10 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** stranger is the connection of a ServiceAccount that may list one kind, which is absent: without the right, the server would say only that. */
+/**
+ * stranger returns the connection of a ServiceAccount that may list one kind, which does not exist: without that right,
+ * the server would report only the missing right.
+ */
 async function stranger(c: Cluster): Promise<ConnectionConfig> {
   const rule = { apiGroups: [Widget.group], resources: [Widget.plural], verbs: ['list'] };
   const { identity } = await c.serviceAccount({ clusterRules: [rule] });

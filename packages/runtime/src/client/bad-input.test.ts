@@ -25,7 +25,10 @@ function status(code: number, reason: string, message: string): object {
   return { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message };
 }
 
-/** The server of every row: it knows one token, does not know widgets and lets nobody list in the whole cluster. */
+/**
+ * The server of every row: it knows one token, does not serve widgets and allows no client to list in the whole
+ * cluster.
+ */
 function answer(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
   const reply = (code: number, body: object | string): void => {
     stream.respond({ ':status': code });
@@ -44,7 +47,7 @@ function answer(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
 interface Row {
   readonly input: string;
   readonly code: string;
-  /** What the text must name: the thing, and the way out. */
+  /** What the message must name: the thing, and the way out. */
   readonly names: readonly (string | RegExp)[];
   /** Changes the kubeconfig's text. */
   readonly change?: (text: string) => string;
@@ -55,7 +58,7 @@ interface Row {
 const otherAuthority = (): Promise<string> =>
   makePki().then((other) => Buffer.from(other.authority.certificatePem).toString('base64'));
 
-/** certified is the same server with another certificate. */
+/** certified starts the same server with another certificate. */
 async function certified(
   names: { dnsNames?: string[]; ipAddresses?: string[] },
   now?: number,

@@ -10,7 +10,7 @@ import type { RequestCheck, WriteGuard } from './client.ts';
 import type { ClientMetrics } from './client-metrics.ts';
 import type { Warnings } from './warnings.ts';
 
-/** CallerOptions is what the calls of one client share. */
+/** CallerOptions holds what all calls of one client share. */
 export interface CallerOptions {
   readonly transport: Transport;
   readonly clock: Clock;
@@ -23,13 +23,13 @@ export interface CallerOptions {
   readonly timeoutMs: number;
   readonly impersonate: Impersonation | undefined;
   readonly lane: Exclude<Lane, 'watch'>;
-  /** Asked, all of them, before each request. */
+  /** All of them are called before each request. */
   readonly checks: readonly RequestCheck[];
-  /** Asked, all of them, before each attempt of a write. */
+  /** All of them are called before each attempt of a write. */
   readonly guards: readonly WriteGuard[];
 }
 
-/** Call is one request as a client's method asks for it. */
+/** Call is one request as a method of the client issues it. */
 export interface Call {
   readonly about: ApiRequest;
   readonly method: TransportRequest['method'];
@@ -37,25 +37,28 @@ export interface Call {
   readonly body?: unknown;
   /** Defaults to application/json. */
   readonly contentType?: string | undefined;
-  /** Whether it changes stored objects, and so needs the guard's leave. */
+  /** Whether the call changes stored objects, and so must pass the guards. */
   readonly write: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Reads the body of a call that succeeded. Defaults to all of it, up to the transport's limit. */
+  /** Reads the body of a successful call. Defaults to reading all of it, up to the transport's limit. */
   readonly readBody?: ((response: TransportResponse) => Promise<string>) | undefined;
 }
 
-/** Answers that ask for another attempt are followed at most this often. */
+/** The maximum number of attempts of a call whose responses ask for a retry. */
 const MAX_ATTEMPTS = 10;
-/** A read whose connection broke is repeated at most this often: once for an idle connection that had died, once for luck. */
+/**
+ * A read whose connection broke is repeated at most this often: once for an idle connection that had died, once more in
+ * case the new one breaks too.
+ */
 const MAX_LOST_READS = 2;
-/** A fleet that was told the same Retry-After should not return in the same instant. */
+/** Spreads the retries of a fleet whose members all received the same Retry-After. */
 const RETRY_JITTER = 1.1;
 
 /**
- * Caller sends a client's requests. It is the one place that honours `Retry-After`: a 429 or 503 that carries it is
- * followed by another attempt within the call's time limit; a read is repeated when its connection broke; a write that the
- * server may have processed is never repeated blindly.
+ * Caller sends a client's requests. It is the only place that honours `Retry-After`: a 429 or 503 that carries it is
+ * followed by another attempt within the call's time limit; a read is repeated when its connection broke; a write that
+ * the server may have processed is never repeated blindly.
  */
 export class Caller {
   readonly #options: CallerOptions;
@@ -68,7 +71,7 @@ export class Caller {
     return this.#options.transport;
   }
 
-  /** wire is the time between machines. */
+  /** wire measures time between machines. */
   get wire(): Clock {
     return this.#options.wire;
   }
@@ -77,12 +80,12 @@ export class Caller {
     return this.#options.log;
   }
 
-  /** onLane is the same caller on another lane. */
+  /** onLane returns the same caller on another lane. */
   onLane(lane: CallerOptions['lane']): Caller {
     return new Caller({ ...this.#options, lane });
   }
 
-  /** with is the same caller with one more check or guard: none is ever taken away. */
+  /** with returns the same caller with one more check or guard. Checks and guards are never removed. */
   with({ check, guard }: { readonly check?: RequestCheck; readonly guard?: WriteGuard }): Caller {
     const { checks, guards } = this.#options;
     return new Caller({
@@ -92,7 +95,7 @@ export class Caller {
     });
   }
 
-  /** json makes a call and parses its answer. */
+  /** json makes a call and parses the response. */
   async json<T>(call: Call): Promise<T> {
     const { text } = await this.#attempts(call, this.#options.lane);
     try {
@@ -106,30 +109,32 @@ export class Caller {
     }
   }
 
-  /** text makes a call and answers the body. */
+  /** text makes a call and returns the body. */
   async text(call: Call): Promise<string> {
     const { text } = await this.#attempts(call, this.#options.lane);
     return text;
   }
 
-  /** stream makes a call and answers the response once its headers say that it succeeded. */
+  /** stream makes a call and returns the response once its headers report success. */
   async stream(call: Call): Promise<TransportResponse> {
     const { response } = await this.#attempts(call, 'watch');
     return response;
   }
 
-  /** The text is that of the whole body; of a watch that succeeded nothing is read here. */
+  /** The text is that of the whole body. The body of a successful watch is not read here. */
   async #attempts(call: Call, lane: Lane): Promise<{ readonly response: TransportResponse; readonly text: string }> {
     const { clock, wire, metrics, checks, guards } = this.#options;
     for (const check of checks) check(call.about);
     const labels = this.#labels(call);
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
     if (body !== undefined) metrics.requestSize.observe(Buffer.byteLength(body), labels);
-    // Requests are timed on `wire` and pauses on `clock`; the limit is on their sum, so it is kept as what is left of it.
+    // Requests are timed on `wire` and pauses on `clock`. The limit applies to their sum, so the remaining time is
+    // tracked.
     const limitMs = call.timeoutMs ?? this.#options.timeoutMs;
     let leftMs = limitMs;
     if (call.write) for (const { writeTimeoutMs } of guards) leftMs = Math.min(leftMs, writeTimeoutMs);
-    // A guard's time is that of a write under way; until it is sent it may wait for others as long as any call.
+    // A guard limits the time of a write in flight. Before the write is sent it may wait for others as long as any
+    // call.
     const waitMs = leftMs < limitMs ? limitMs - leftMs : undefined;
     let lost = 0;
     for (let attempt = 1; ; attempt++) {
@@ -179,7 +184,7 @@ export class Caller {
       lane,
       signal: call.signal,
       ...times,
-      // Admission webhooks, and so what hangs, differ from namespace to namespace.
+      // Admission webhooks, which are what makes requests hang, differ between namespaces.
       flow: call.about.key?.namespace ?? call.about.namespace ?? '',
       impersonate,
       ...(body === undefined ? {} : { body }),
@@ -200,9 +205,9 @@ function isLostRead(call: Call, error: unknown): boolean {
   return call.method === 'GET' && error instanceof TransportError && error.code === 'BOWLINE_TRANSPORT_CONNECTION_LOST';
 }
 
-/** pauseBefore is how long the server asked to wait before another attempt; undefined when it did not ask. */
+/** pauseBefore returns how long the server asked to wait before another attempt; undefined when it did not ask. */
 function pauseBefore(error: ApiError, random: Random): number | undefined {
-  // Not 504: a read at a resourceVersion that the server has not reached is the reader's to decide about.
+  // Not 504: for a read at a resourceVersion that the server has not reached, the reader decides.
   if (error.retryAfterMs === undefined || (error.status !== 429 && error.status !== 503)) return undefined;
   return between(random, error.retryAfterMs, error.retryAfterMs * RETRY_JITTER);
 }
@@ -215,7 +220,7 @@ function apiError(request: ApiRequest, response: TransportResponse, text: string
   return new ApiError({ request, status: response.status, body, retryAfterMs });
 }
 
-/** parseStatus reads a Status; a proxy's error page is none. */
+/** parseStatus parses a Status. It returns undefined for anything else, such as the error page of a proxy. */
 export function parseStatus(text: string): Status | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -225,7 +230,7 @@ export function parseStatus(text: string): Status | undefined {
   }
 }
 
-/** isStatus tells the API server's own error object from everything else. */
+/** isStatus distinguishes the API server's own error object from everything else. */
 export function isStatus(value: unknown): value is Status {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'Status';
 }

@@ -1,6 +1,6 @@
 import { type Counter, type Histogram, type Metrics, noMetrics } from '../observability/metrics.ts';
 
-/** ClientMetrics are the request metrics under the names that existing dashboards know. */
+/** ClientMetrics holds the request metrics, under the names that existing dashboards use. */
 export interface ClientMetrics {
   readonly requests: Counter;
   readonly duration: Histogram;
@@ -11,7 +11,7 @@ export interface ClientMetrics {
 
 const SIZES = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216];
 
-/** clientMetrics makes the request metrics, with the series that always exist at zero. */
+/** clientMetrics creates the request metrics, with the series that always exist at zero. */
 export function clientMetrics(metrics: Metrics = noMetrics, host = ''): ClientMetrics {
   const requests = metrics.counter({
     name: 'rest_client_requests_total',

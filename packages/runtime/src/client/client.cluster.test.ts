@@ -9,7 +9,7 @@ import { connect, type TransportOptions } from '../transport/connect.ts';
 import type { Client, WatchEvent } from './client.ts';
 import { type ClientOptions, createClient } from './create-client.ts';
 
-/** clientOf gives an admin client with settings of its own. */
+/** clientOf returns an admin client with its own settings. */
 async function clientOf(
   c: Cluster,
   options: Partial<ClientOptions> = {},
@@ -189,7 +189,7 @@ describe('every verb, on a control plane', () => {
         const { value } = (await events.next()) as IteratorYieldResult<WatchEvent<ConfigMap>>;
         return value;
       };
-      // Once the initial events have ended, a server may send a bookmark between any two others.
+      // After the initial events, a server may send a bookmark between any two other events.
       const next = async (): Promise<WatchEvent<ConfigMap>> => {
         const event = await read();
         if (event.type !== 'BOOKMARK') return event;

@@ -4,7 +4,10 @@ import type { ApiRequest } from '../errors/api-error.ts';
 /** WritableResource is a kind whose objects are read as `T` and written as `W`; a kind without defaults is written as it is read. */
 export type WritableResource<T, W> = Resource<T> & { readonly written?: W | undefined };
 
-/** List is a page, or the whole, of a kind's objects. Items of a built-in list carry no apiVersion and kind on the wire; the client adds them. */
+/**
+ * List is one page, or all, of a kind's objects. Items of a built-in list carry no apiVersion and kind on the wire; the
+ * client adds them.
+ */
 export interface List<T> {
   readonly apiVersion: string;
   readonly kind: string;
@@ -29,54 +32,58 @@ export interface ListOptions extends RequestOptions {
   readonly continue?: string | undefined;
   readonly resourceVersion?: string | undefined;
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan' | undefined;
-  /** Ask for metadata only. Defaults to false. */
+  /** Request metadata only. Defaults to false. */
   readonly metadataOnly?: boolean | undefined;
 }
 
 /** PagesOptions narrows a list that is read in pages. All pages show the state at the time of the first one. */
 export interface PagesOptions
   extends Omit<ListOptions, 'limit' | 'continue' | 'resourceVersion' | 'resourceVersionMatch'> {
-  /** How many objects a page has at most. Defaults to 500. */
+  /** The maximum number of objects per page. Defaults to 500. */
   readonly pageSize?: number | undefined;
   /**
-   * What happens when the server no longer has the state of the first page, because reading took longer than it keeps history (five
-   * minutes by default). `throw`: the ApiError, for which `isExpired` is true. `continue`: the rest of the list is read in the
-   * state of that moment; an object that existed all the time is returned once, others may be missing. Defaults to `throw`.
+   * What happens when the server no longer has the state of the first page, because reading took longer than it keeps
+   * history (five minutes by default). `throw`: throws the ApiError, for which `isExpired` is true. `continue`: reads
+   * the rest of the list in the current state; an object that existed the whole time is returned once, others may be
+   * missing. Defaults to `throw`.
    */
   readonly onExpired?: 'throw' | 'continue' | undefined;
 }
 
-/** TextRequest names the text of a subresource: the log of a Pod, what a Pod or Service returns through `proxy/…`. */
+/**
+ * TextRequest names the text of a subresource: the log of a Pod, or the response of a Pod or Service through `proxy/…`.
+ */
 export interface TextRequest extends RequestOptions {
-  /** For instance `log`, or `proxy/metrics`. */
+  /** For example `log`, or `proxy/metrics`. */
   readonly subresource: string;
-  /** Parameters of the request. */
+  /** Query parameters of the request. */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
 }
 
 /** ReadTextOptions bounds a text that is read as a whole. */
 export interface ReadTextOptions extends TextRequest {
-  /** A longer text is BOWLINE_TEXT_TOO_LARGE. Defaults to 1 MiB. */
+  /** A longer text fails with BOWLINE_TEXT_TOO_LARGE. Defaults to 1 MiB. */
   readonly maxBytes?: number | undefined;
 }
 
-/** StreamTextOptions bounds a text that is read as it comes. `timeoutMs` is the time until it begins. */
+/** StreamTextOptions bounds a text that is read as it arrives. `timeoutMs` is the time until it begins. */
 export interface StreamTextOptions extends TextRequest {
   /**
-   * Ends the stream with BOWLINE_TEXT_IDLE when nothing comes for this long while its reader waits. Defaults to never: a log may be
-   * silent for hours, and a dead connection is found by the transport.
+   * Ends the stream with BOWLINE_TEXT_IDLE when nothing arrives for this long while its reader waits. Defaults to
+   * never: a log may be silent for hours, and a dead connection is detected by the transport.
    */
   readonly idleTimeoutMs?: number | undefined;
-  /** A longer line is BOWLINE_TEXT_TOO_LARGE; `chunks` has no lines. Defaults to 1 MiB. */
+  /** A longer line fails with BOWLINE_TEXT_TOO_LARGE; `chunks` has no lines. Defaults to 1 MiB. */
   readonly maxLineBytes?: number | undefined;
 }
 
 /**
- * TextStream is an open text: its lines, without their newlines. Nothing is read ahead of the reader. It ends when the server has
- * sent everything, and throws when the connection breaks or the signal is aborted. Iterate it once only.
+ * TextStream is an open text. It yields the lines, without their newlines. Nothing is read ahead of the reader. It ends
+ * when the server has sent everything, and throws when the connection breaks or the signal is aborted. Iterate it once
+ * only.
  */
 export interface TextStream extends AsyncIterable<string> {
-  /** chunks gives the text as it arrives instead of its lines. */
+  /** chunks yields the text as it arrives instead of its lines. */
   chunks(): AsyncIterable<string>;
   /** aliveAt is the wire clock's monotonic time of the last sign of life: bytes or an answered PING. */
   aliveAt(): number;
@@ -89,15 +96,15 @@ export interface WatchOptions extends Omit<ListOptions, 'limit' | 'continue'> {
   /** How long the server keeps the watch open. */
   readonly timeoutSeconds?: number | undefined;
   /**
-   * Told of lines that are skipped: an unknown event type, or an object of another kind (a Table, for instance). Defaults
-   * to a warning in the client's log.
+   * Called with lines that are skipped: an unknown event type, or an object of another kind (for example a Table).
+   * Defaults to a warning in the client's log.
    */
   readonly onUnexpected?: ((event: UnexpectedWatchEvent) => void) | undefined;
 }
 
-/** UnexpectedWatchEvent is a readable line of a watch that is not an event of the watched kind. */
+/** UnexpectedWatchEvent is a well-formed line of a watch that is not an event of the watched kind. */
 export interface UnexpectedWatchEvent {
-  /** What is wrong with it. */
+  /** What is wrong with the event. */
   readonly problem: 'type' | 'kind';
   readonly type: string;
   readonly apiVersion: string;
@@ -112,23 +119,26 @@ export interface WatchEvent<T> {
 
 /**
  * WatchStream is an open watch. It ends normally when the server closes it, and throws BOWLINE_WATCH_DECODE on a line
- * that cannot be read (skipping one would lose a state for ever).
+ * that cannot be parsed (skipping one would lose a state permanently).
  */
 export interface WatchStream<T> extends AsyncIterable<WatchEvent<T>> {
-  /** batches gives the events of one network chunk at a time: what a reflector wants. Iterate a stream once only. */
+  /**
+   * batches yields the events of one network chunk at a time, which is what a reflector needs. Iterate a stream once
+   * only.
+   */
   batches(): AsyncIterable<readonly WatchEvent<T>[]>;
   /** aliveAt is the wire clock's monotonic time of the last sign of life: bytes or an answered PING. */
   aliveAt(): number;
 }
 
-/** WriteOptions are common to writes. */
+/** WriteOptions are common to all writes. */
 export interface WriteOptions extends RequestOptions {
-  /** Validate and admit, but store nothing. Defaults to false. */
+  /** Validates and admits the write, but stores nothing. Defaults to false. */
   readonly dryRun?: boolean | undefined;
   readonly fieldManager?: string | undefined;
-  /** What happens to unknown fields. Defaults to Strict: a silently dropped field is a lost intention. */
+  /** How the server treats unknown fields. Defaults to Strict: a silently dropped field is a lost intention. */
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict' | undefined;
-  /** For instance `status` or `scale`. */
+  /** For example `status` or `scale`. */
   readonly subresource?: string | undefined;
 }
 
@@ -144,7 +154,7 @@ export type JsonPatchOperation =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'move' | 'copy'; readonly from: string; readonly path: string };
 
-/** DeleteOptions guards and shapes a deletion. */
+/** DeleteOptions configures a deletion and its preconditions. */
 export interface DeleteOptions extends RequestOptions {
   readonly dryRun?: boolean | undefined;
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
@@ -152,18 +162,21 @@ export interface DeleteOptions extends RequestOptions {
   readonly gracePeriodSeconds?: number | undefined;
 }
 
-/** WriteGuard decides, at the last moment, whether a write may start, and how long one may take. */
+/** WriteGuard decides, immediately before a write is sent, whether it may start, and how long it may take. */
 export interface WriteGuard {
   /** assertMayWrite throws BOWLINE_NOT_LEADER when a write may no longer start. */
   assertMayWrite(): void;
-  /** No write outlives this, from when it may be sent: the wait for what other namespaces hold does not count. */
+  /**
+   * The maximum time of a write, from the moment it may be sent: waiting for requests of other namespaces does not
+   * count.
+   */
   readonly writeTimeoutMs: number;
 }
 
 /** RequestCheck decides, before a request is sent, whether it may be made, and throws when it may not. */
 export type RequestCheck = (request: ApiRequest) => void;
 
-/** AccessQuestion asks whether somebody may do something; see `Client.mayI` and `Client.maySubject`. */
+/** AccessQuestion describes an action whose permission is reviewed; see `Client.mayI` and `Client.maySubject`. */
 export interface AccessQuestion {
   readonly verb: string;
   readonly group?: string;
@@ -173,7 +186,7 @@ export interface AccessQuestion {
   readonly name?: string;
 }
 
-/** Subject is whom an access review is about. */
+/** Subject is the identity that an access review is about. */
 export interface Subject {
   readonly user: string;
   readonly groups?: readonly string[];
@@ -181,25 +194,25 @@ export interface Subject {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** ReviewOptions shapes an access review. */
+/** ReviewOptions configures an access review. */
 export interface ReviewOptions extends RequestOptions {
   /**
-   * Ask with a LocalSubjectAccessReview, in the namespace of the question: who has no rights in the whole cluster can be allowed
-   * that. Defaults to false: a SubjectAccessReview, which can be about the whole cluster.
+   * Use a LocalSubjectAccessReview, in the namespace of the question: a client without cluster-wide rights can be
+   * allowed to create one. Defaults to false: a SubjectAccessReview, which can be about the whole cluster.
    */
   readonly local?: boolean | undefined;
 }
 
 /** Client is a typed client of one API server under one identity. Failures throw ApiError or BOWLINE_TRANSPORT_* errors. */
 export interface Client extends AsyncDisposable {
-  /** Who owns the fields of writes that name no field manager. Undefined: the API server chooses. */
+  /** The field manager of writes that name none. Undefined: the API server chooses. */
   readonly fieldManager?: string | undefined;
   get<T extends KubernetesObject>(
     resource: Resource<T>,
     key: ObjectKey,
     options?: RequestOptions & { subresource?: string },
   ): Promise<T>;
-  /** find is `get` that answers undefined when the object does not exist. */
+  /** find is like `get`, but returns undefined when the object does not exist. */
   find<T extends KubernetesObject>(
     resource: Resource<T>,
     key: ObjectKey,
@@ -207,32 +220,33 @@ export interface Client extends AsyncDisposable {
   ): Promise<T | undefined>;
   list<T extends KubernetesObject>(resource: Resource<T>, options?: ListOptions): Promise<List<T>>;
   /**
-   * pages lists a large collection page by page. A page is requested when the one before it was used, so only one is in memory.
+   * pages lists a large collection page by page. A page is requested after the previous one was consumed, so only one
+   * is in memory.
    *
    * @example
    * for await (const { items } of client.pages(ConfigMap)) for (const each of items) count(each);
    */
   pages<T extends KubernetesObject>(resource: Resource<T>, options?: PagesOptions): AsyncIterable<List<T>>;
   watch<T extends KubernetesObject>(resource: Resource<T>, options?: WatchOptions): Promise<WatchStream<T>>;
-  /** readText reads a subresource that is text, as a whole and up to a limit; `podLog` is the request for the log of a Pod. */
+  /** readText reads a text subresource as a whole, up to a limit; `podLog` builds the request for the log of a Pod. */
   readText<T extends KubernetesObject>(
     resource: Resource<T>,
     key: ObjectKey,
     options: ReadTextOptions,
   ): Promise<string>;
-  /** streamText opens a subresource that is text, and resolves when the server has accepted that. */
+  /** streamText opens a text subresource, and resolves when the server has accepted the request. */
   streamText<T extends KubernetesObject>(
     resource: Resource<T>,
     key: ObjectKey,
     options: StreamTextOptions,
   ): Promise<TextStream>;
-  /** create takes an object as its author writes it: what has a default may be left out. */
+  /** create takes an object as its author writes it: fields with defaults may be omitted. */
   create<T extends KubernetesObject, W extends KubernetesObject = T>(
     resource: WritableResource<T, W>,
     object: NoInfer<W>,
     options?: WriteOptions,
   ): Promise<T>;
-  /** update replaces the object; it carries a resourceVersion unless the kind allows blind updates. */
+  /** update replaces the object, which carries a resourceVersion unless the kind allows unconditional updates. */
   update<T extends KubernetesObject, W extends KubernetesObject = T>(
     resource: WritableResource<T, W>,
     object: NoInfer<T | W>,
@@ -244,7 +258,7 @@ export interface Client extends AsyncDisposable {
     patch: Patch,
     options?: WriteOptions,
   ): Promise<T>;
-  /** delete answers the object when it lives on (finalizers, grace), else a Status. */
+  /** delete returns the object if it remains (finalizers, grace period), else a Status. */
   delete<T extends KubernetesObject>(
     resource: Resource<T>,
     key: ObjectKey,
@@ -263,23 +277,26 @@ export interface Client extends AsyncDisposable {
       boundObject?: { apiVersion: string; kind: string; name: string; uid?: string };
     },
   ): Promise<{ token: string; expirationTimestamp: string }>;
-  /** mayI asks whether this client's own identity may. */
+  /** mayI reports whether this client's own identity is allowed the action. */
   mayI(question: AccessQuestion, options?: RequestOptions): Promise<{ allowed: boolean; reason?: string }>;
-  /** maySubject asks whether somebody else may. */
+  /** maySubject reports whether another subject is allowed the action. */
   maySubject(
     subject: Subject,
     question: AccessQuestion,
     options?: ReviewOptions,
   ): Promise<{ allowed: boolean; reason?: string }>;
-  /** raw requests a path that no kind describes (`/version`, `/openapi/v3`) and answers the body's text. */
+  /** raw requests a path that no kind describes (`/version`, `/openapi/v3`) and returns the body's text. */
   raw(path: string, options?: RequestOptions & { accept?: string }): Promise<string>;
-  /** guarded is the same client whose writes ask the guard first, after those that it asks already. */
+  /** guarded returns the same client with one more guard for its writes, called after the existing ones. */
   guarded(guard: WriteGuard): Client;
-  /** checked is the same client that asks the check before each request, after those that it asks already. */
+  /** checked returns the same client with one more check before each request, called after the existing ones. */
   checked(check: RequestCheck): Client;
-  /** withFieldManager is the same client, whose writes belong to this field manager unless they, or the client already, name another. */
+  /**
+   * withFieldManager returns the same client, with this field manager for writes that name none, unless the client has
+   * one already.
+   */
   withFieldManager(fieldManager: string): Client;
-  /** onLeaseLane is the same client on another lane; the lease's lane never waits behind other calls. */
+  /** onLeaseLane returns the same client on the lease lane, which never waits behind other calls. */
   onLeaseLane(): Client;
   close(): Promise<void>;
 }

@@ -384,7 +384,7 @@ test('logs each warning of the server once', async () => {
   const warned: unknown[] = [];
   const log: Log = { ...silentLog, warn: (_message, fields) => warned.push(fields?.warning) };
   const sent = '299 - "v1 Thing is deprecated", 299 - "unknown field \\"spec.ключ\\""';
-  // As Node gives the bytes of a header.
+  // As Node returns the bytes of a header.
   const warning = Buffer.from(sent).toString('latin1');
   const transport = new ScriptedTransport(
     { body: object, headers: { warning } },
@@ -458,7 +458,7 @@ test('uses the path of a group for kinds that have one', async () => {
 });
 
 test.each<[string, (client: Client) => Promise<unknown>]>([
-  // It would create the object itself.
+  // The request would create the object itself.
   ['a subresource of nothing', (c) => c.create(ConfigMap, { metadata: { namespace: 'ns' } }, { subresource: 'x' })],
   ['an empty subresource', (c) => c.get(ConfigMap, key, { subresource: '' })],
   ['a subresource that leads elsewhere', (c) => c.get(ConfigMap, key, { subresource: 'proxy/../../b' })],

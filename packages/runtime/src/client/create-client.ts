@@ -42,31 +42,31 @@ import { watchStream } from './watch-stream.ts';
 /** ClientOptions configures a client. */
 export interface ClientOptions {
   readonly transport: Transport;
-  /** Time for pauses that the server asks for. Defaults to the system's. */
+  /** The clock for pauses that the server requests. Defaults to the system's. */
   readonly clock?: Clock | undefined;
-  /** Time between machines. Defaults to the system's. */
+  /** The clock for time between machines. Defaults to the system's. */
   readonly wire?: Clock | undefined;
-  /** Chance, for jitter. Defaults to the system's. */
+  /** The source of randomness for jitter. Defaults to the system's. */
   readonly random?: Random | undefined;
-  /** Defaults to a silent one. */
+  /** Defaults to a silent log. */
   readonly log?: Log | undefined;
   /** Defaults to none. */
   readonly metrics?: Metrics | undefined;
-  /** What uses the client, for the User-Agent. Defaults to `runtime`. */
+  /** The component that uses the client, for the User-Agent. Defaults to `runtime`. */
   readonly component?: string | undefined;
-  /** Time for a call with its repetitions. Defaults to 30 s. */
+  /** The time limit of a call including its retries. Defaults to 30 s. */
   readonly timeoutMs?: number | undefined;
-  /** Whose identity every call takes on. Defaults to the connection's. */
+  /** The identity that every call impersonates. Defaults to the connection's own. */
   readonly impersonate?: Impersonation | undefined;
-  /** Who owns the fields that writes set, where a write does not say it. Defaults to the name in the User-Agent. An apply always says it. */
+  /** The field manager of writes that name none. Defaults to the name in the User-Agent. An apply always names one. */
   readonly fieldManager?: string | undefined;
 }
 
-/** The version in the User-Agent; that of every package of the suite. */
+/** The version in the User-Agent, shared by all packages of the suite. */
 const VERSION = '0.1.0';
 
 const PATCH_TYPES: Readonly<Record<Patch['type'], string>> = {
-  // An apply is sent as JSON, which is YAML; servers before 1.32 know no other name for it.
+  // An apply is sent as JSON, which is valid YAML; servers before 1.32 accept only this content type for it.
   apply: 'application/apply-patch+yaml',
   json: 'application/json-patch+json',
   merge: 'application/merge-patch+json',
@@ -74,10 +74,11 @@ const PATCH_TYPES: Readonly<Record<Patch['type'], string>> = {
 };
 
 /**
- * createClient makes a client on a transport. Several clients may share one transport: it is the one that is expensive.
+ * createClient creates a client on a transport. Several clients may share one transport, which is the expensive part.
  *
- * A guard (`guarded`) is asked before each attempt of every call that changes stored objects: create, update, patch,
- * delete, deleteCollection, dry runs included. It is not asked for access reviews and token requests, which store nothing.
+ * A guard (`guarded`) is called before each attempt of every call that changes stored objects: create, update, patch,
+ * delete, deleteCollection, dry runs included. It is not called for access reviews and token requests, which store
+ * nothing.
  *
  * @example
  * const client = createClient({ transport: connect(await loadKubeconfig({ paths })), component: 'copy' });
@@ -210,7 +211,7 @@ class ApiClient implements Client {
     const { name, namespace } = object.metadata ?? {};
     const { subresource } = options;
     const key = name === undefined ? undefined : { name, namespace };
-    // Without the object's name it would be the object itself that is created.
+    // Without the object's name the request would create the object itself.
     const base =
       subresource === undefined
         ? collectionPath(resource, needNamespace(resource, namespace))
@@ -357,7 +358,7 @@ function limits(options: RequestOptions): Pick<Call, 'signal' | 'timeoutMs'> {
   return { signal: options.signal, timeoutMs: options.timeoutMs };
 }
 
-/** typed names the object's kind, which the API insists on and callers need not repeat. */
+/** typed adds the object's apiVersion and kind, which the API requires and callers need not repeat. */
 function typed(resource: Resource, object: object): object {
   return { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object };
 }
@@ -369,7 +370,7 @@ function needNamespace(resource: Resource, namespace: string | undefined): strin
   return namespace;
 }
 
-/** deleteBody holds every option: once there is a body, the API server does not read them from the query. */
+/** deleteBody holds every option: when a request has a body, the API server does not read options from the query. */
 function deleteBody(options: DeleteOptions): object | undefined {
   const { dryRun, preconditions, propagationPolicy, gracePeriodSeconds } = options;
   if (!dryRun && !preconditions && propagationPolicy === undefined && gracePeriodSeconds === undefined)

@@ -1,11 +1,11 @@
-/** What one line may be at most. An object is at most a few megabytes (etcd's limit is 1.5 MB by default). */
+/** The maximum size of one line. An object is at most a few megabytes (etcd's limit is 1.5 MB by default). */
 export const LONGEST_LINE_BYTES = 16 * 2 ** 20;
 
 const NEWLINE = 10;
 
 /**
- * LineSplitter cuts a stream of bytes into lines. It works on bytes, so a character that is split over two chunks needs no
- * care, and copies only the one line per chunk that began in an earlier one.
+ * LineSplitter cuts a stream of bytes into lines. It works on bytes, so a character split across two chunks needs no
+ * special handling, and it copies only the one line per chunk that began in an earlier chunk.
  */
 export class LineSplitter {
   readonly #longest: number;
@@ -13,7 +13,7 @@ export class LineSplitter {
   #parts: Uint8Array[] = [];
   #size = 0;
 
-  /** `keepEmpty` passes empty lines on, which separate nothing in a watch and are part of a log. Defaults to false. */
+  /** `keepEmpty` passes empty lines on. They mean nothing in a watch but are part of a log. Defaults to false. */
   constructor(longest: number = LONGEST_LINE_BYTES, { keepEmpty = false }: { readonly keepEmpty?: boolean } = {}) {
     this.#longest = longest;
     this.#keepEmpty = keepEmpty;
@@ -39,7 +39,7 @@ export class LineSplitter {
     this.#parts.push(start === 0 ? bytes : bytes.subarray(start));
   }
 
-  /** rest is the line that has begun but not ended; the splitter is empty afterwards. */
+  /** rest returns the line that has begun but not ended; the splitter is empty afterwards. */
   rest(): string {
     return this.#size === 0 ? '' : this.#join(new Uint8Array(0));
   }

@@ -5,7 +5,7 @@ import { invalid } from './paths.ts';
 
 const PAGE_SIZE = 500;
 
-/** pagesOf lists page by page, each requested when the one before it was used. */
+/** pagesOf lists page by page; each page is requested after the previous one was consumed. */
 export async function* pagesOf<T extends KubernetesObject>(
   client: Pick<Client, 'list'>,
   resource: Resource<T>,
@@ -21,7 +21,7 @@ export async function* pagesOf<T extends KubernetesObject>(
     try {
       page = await client.list(resource, { ...list, limit: pageSize, continue: token });
     } catch (error) {
-      // The server sends, with the error, a token that goes on behind the last page in the state of now.
+      // With the error the server sends a token that continues after the last page, in the current state.
       if (onExpired === 'throw' || !isExpired(error) || error.continueToken === undefined) throw error;
       token = error.continueToken;
       continue;

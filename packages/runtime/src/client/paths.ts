@@ -2,10 +2,10 @@ import type { ObjectKey, Resource } from '@bowline/kubernetes';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { ListOptions, WatchOptions, WriteOptions } from './client.ts';
 
-/** Query is what stands behind the question mark; undefined values are left out. */
+/** Query holds the query parameters of a path; undefined values are omitted. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** collectionPath is the path of a kind's objects, in one namespace or all. */
+/** collectionPath returns the path of a kind's objects, in one namespace or all. */
 export function collectionPath(resource: Resource, namespace?: string): string {
   const base = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
   if (namespace === undefined) return `${base}/${resource.plural}`;
@@ -15,21 +15,21 @@ export function collectionPath(resource: Resource, namespace?: string): string {
   return `${base}/namespaces/${segment(namespace, resource, 'namespace')}/${resource.plural}`;
 }
 
-/** objectPath is the path of one object or of its subresource. */
+/** objectPath returns the path of one object or of its subresource. */
 export function objectPath(resource: Resource, key: ObjectKey, subresource?: string): string {
   if (resource.scope === 'Namespaced' && !key.namespace) {
     throw invalid(`${resource.kind} ${key.name} needs a namespace: the kind is namespaced`);
   }
   const path = `${collectionPath(resource, key.namespace || undefined)}/${segment(key.name, resource, 'name')}`;
   if (subresource === undefined) return path;
-  // It may have a path of its own (`proxy/metrics`), but none that leads elsewhere.
+  // A subresource may contain a path of its own (`proxy/metrics`), but none that leads outside the object.
   if (subresource === '' || /[?#%]|(?:^|\/)\.{0,2}(?:\/|$)/.test(subresource)) {
     throw invalid(`${JSON.stringify(subresource)} cannot be a subresource of ${resource.kind} ${key.name}`);
   }
   return `${path}/${subresource}`;
 }
 
-/** A name that is a path of its own would address another object. */
+/** Rejects a name that contains a path, which would address another object. */
 function segment(value: string, resource: Resource, what: string): string {
   if (value === '' || value === '.' || value === '..' || value.includes('/') || value.includes('%')) {
     throw invalid(`${JSON.stringify(value)} cannot be the ${what} of a ${resource.kind}`);
@@ -47,7 +47,7 @@ export function withQuery(path: string, query: Query): string {
   return path + text;
 }
 
-/** listQuery is the query of a list or the part of a watch's that they share. */
+/** listQuery returns the query of a list, or the part of it that a watch shares. */
 export function listQuery(options: ListOptions | WatchOptions): Query {
   return {
     labelSelector: options.labelSelector || undefined,
@@ -57,7 +57,7 @@ export function listQuery(options: ListOptions | WatchOptions): Query {
   };
 }
 
-/** writeQuery is the query of a create, update or patch. */
+/** writeQuery returns the query of a create, update or patch. */
 export function writeQuery(options: WriteOptions): Query {
   return {
     dryRun: options.dryRun ? 'All' : undefined,
@@ -66,7 +66,7 @@ export function writeQuery(options: WriteOptions): Query {
   };
 }
 
-/** invalid is the error of a request that makes no sense, found before it is sent. */
+/** invalid returns the error for an invalid request that is detected before it is sent. */
 export function invalid(message: string): BowlineError {
   return new BowlineError('BOWLINE_CLIENT_INVALID_REQUEST', message);
 }

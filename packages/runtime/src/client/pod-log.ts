@@ -1,26 +1,26 @@
 import type { TextRequest } from './client.ts';
 
-/** PodLogOptions selects what of a container's output is read. */
+/** PodLogOptions selects which part of a container's output is read. */
 export interface PodLogOptions {
   /** Defaults to the Pod's only container. */
   readonly container?: string | undefined;
-  /** Wait for more output until the container ends; for `streamText`. Defaults to false. */
+  /** Waits for more output until the container ends; for `streamText`. Defaults to false. */
   readonly follow?: boolean | undefined;
-  /** Only the last lines. Defaults to all. */
+  /** Return only the last lines. Defaults to all. */
   readonly tailLines?: number | undefined;
-  /** Stop after this many bytes, also in the middle of a line. Defaults to no limit of the server's. */
+  /** Stop after this many bytes, even in the middle of a line. Defaults to no server-side limit. */
   readonly limitBytes?: number | undefined;
-  /** Only output that is not older. Defaults to all. */
+  /** Return only output that is newer than this many seconds. Defaults to all. */
   readonly sinceSeconds?: number | undefined;
-  /** Of the container that ran before the last restart. Defaults to false. */
+  /** Return the output of the container before its last restart. Defaults to false. */
   readonly previous?: boolean | undefined;
-  /** Begin every line with its time. Defaults to false. */
+  /** Prefix every line with its timestamp. Defaults to false. */
   readonly timestamps?: boolean | undefined;
 }
 
 /**
- * podLog is the request for the output of a Pod's container, for `readText` and `streamText`. An operator declares it with
- * `allow(['get'], Pod, { subresource: 'log' })`.
+ * podLog builds the request for the output of a Pod's container, for `readText` and `streamText`. An operator declares
+ * it with `allow(['get'], Pod, { subresource: 'log' })`.
  *
  * @example
  * const text = await client.readText(Pod, key, podLog({ container: 'app', tailLines: 20 }));

@@ -11,7 +11,7 @@ import type { Caller } from './caller.ts';
 import type { AccessQuestion, Client, RequestOptions, ReviewOptions, Subject } from './client.ts';
 import { collectionPath, objectPath } from './paths.ts';
 
-/** requestToken issues a token for a ServiceAccount. It stores nothing, so no guard is asked. */
+/** requestToken issues a token for a ServiceAccount. It stores nothing, so no guard is called. */
 export async function requestToken(
   caller: Caller,
   serviceAccount: ObjectKey,
@@ -39,12 +39,12 @@ export async function requestToken(
   return { token: answer.status.token, expirationTimestamp: answer.status.expirationTimestamp };
 }
 
-/** mayI asks about the caller's own identity. */
+/** mayI reviews the access of the caller's own identity. */
 export function mayI(caller: Caller, question: AccessQuestion, options?: RequestOptions): Promise<Verdict> {
   return ask(caller, SelfSubjectAccessReview, { resourceAttributes: attributes(question) }, options);
 }
 
-/** maySubject asks about somebody else. */
+/** maySubject reviews the access of another subject. */
 export function maySubject(
   caller: Caller,
   subject: Subject,

@@ -1,15 +1,15 @@
 import type { Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';
 
-/** ScriptedAnswer is what the next request gets: an answer, or a failure. */
+/** ScriptedAnswer is the result of the next request: a response or a failure. */
 export interface ScriptedAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Text, an object to be sent as JSON, or the chunks of a stream. */
+  /** Text, an object to send as JSON, or the chunks of a stream. */
   readonly body?: string | object | readonly (string | Uint8Array)[];
   readonly error?: Error;
 }
 
-/** ScriptedTransport answers requests from a list, as a server on the other side would, and keeps what was sent. */
+/** ScriptedTransport answers requests from a list, as a server would, and records what was sent. */
 export class ScriptedTransport implements Transport {
   readonly host = 'scripted';
   readonly requests: TransportRequest[] = [];
@@ -43,7 +43,7 @@ export class ScriptedTransport implements Transport {
     });
   }
 
-  /** sent is the body of the nth request. */
+  /** sent returns the body of the nth request. */
   sent(index: number): unknown {
     const body = this.requests[index]?.body;
     return typeof body === 'string' ? JSON.parse(body) : undefined;

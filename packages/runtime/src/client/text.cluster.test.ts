@@ -15,7 +15,7 @@ import { podLog } from './pod-log.ts';
 
 type Answer = (query: URLSearchParams, response: ServerResponse) => void;
 
-/** podWithLog makes a Pod on a node whose kubelet is this test's: the API server passes requests for logs on to it. */
+/** podWithLog creates a Pod on a node whose kubelet is this test's: the API server forwards requests for logs to it. */
 async function podWithLog(c: Cluster, answer: Answer): Promise<ObjectKey & { readonly namespace: string }> {
   const authority = await createCertificateAuthority({ commonName: 'kubelet' });
   const { certificatePem: cert, keyPem } = await issueCertificate({

@@ -129,7 +129,7 @@ test('waits for as long as it takes, unless an idle timeout is set', async () =>
   const stream = await client.streamText(Pod, key, { ...podLog({ follow: true }), idleTimeoutMs: 60_000 });
   const lines = stream[Symbol.asyncIterator]();
   expect(await lines.next()).toEqual({ done: false, value: 'hello' });
-  // A reader that takes its time is no silent server.
+  // A slow reader is not a silent server.
   await wire.advance(120_000);
   const next = lines.next();
   const refused = expect(next).rejects.toMatchObject({

@@ -6,7 +6,7 @@ import type { ReadTextOptions, StreamTextOptions, TextRequest, TextStream } from
 import { LineSplitter } from './line-splitter.ts';
 import { objectPath, withQuery } from './paths.ts';
 
-/** A container runtime cuts lines at 16 KiB; what is much longer is no line that a person wrote. */
+/** A container runtime splits lines at 16 KiB; anything much longer is not a line of a log. */
 const MAX_LINE_BYTES = 2 ** 20;
 const MAX_TEXT_BYTES = 2 ** 20;
 
@@ -104,12 +104,12 @@ async function* linesOf(
     yield* lines;
     if (isTooLong) throw tooLong();
   }
-  // The last line of a log that was cut, or of a container that ended without a newline.
+  // The last line of a truncated log, or of a container that ended without a newline.
   const rest = splitter.rest();
   if (rest !== '') yield rest;
 }
 
-/** watched counts only the time in which the reader waits: a slow reader is not a silent server. */
+/** watched counts only the time during which the reader waits: a slow reader is not a silent server. */
 async function* watched(body: AsyncIterable<Uint8Array>, startTimer: () => Timer): AsyncGenerator<Uint8Array> {
   let timer = startTimer();
   try {

@@ -1,13 +1,13 @@
 import { BoundedMap } from '@bowline/machinery';
 import type { Log } from '../observability/log.ts';
 
-/** How many distinct texts are remembered; a server that makes them up must not fill the memory. */
+/** How many distinct texts are remembered; a server that generates new ones must not fill the memory. */
 const REMEMBERED = 256;
 
-/** The agent and the optional date around a warning's text say nothing a reader needs. */
+/** Matches a warning's text; the agent and the optional date around it are of no use to a reader. */
 const WARNING = /\b299 \S+ "((?:[^"\\]|\\.)*)"/g;
 
-/** Warnings logs what the API server says in `Warning` headers (deprecations, dropped fields), each text once. */
+/** Warnings logs the texts of the API server's `Warning` headers (deprecations, dropped fields), each text once. */
 export class Warnings {
   readonly #log: Log;
   readonly #seen = new BoundedMap<string, true>({ maxEntries: REMEMBERED });
@@ -16,10 +16,10 @@ export class Warnings {
     this.#log = log;
   }
 
-  /** take reads a response's header. */
+  /** take reads the header of a response. */
   take(header: string | undefined): void {
     if (header === undefined) return;
-    // Texts come in UTF-8, and Node makes a character of every byte of a header.
+    // Texts are sent in UTF-8, and Node turns every byte of a header into a character.
     for (const match of Buffer.from(header, 'latin1').toString().matchAll(WARNING)) {
       const text = (match[1] ?? '').replace(/\\(.)/g, '$1');
       if (this.#seen.get(text)) continue;

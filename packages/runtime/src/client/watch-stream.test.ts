@@ -9,7 +9,7 @@ function line(type: string, name: string, more: object = {}): string {
   return `${JSON.stringify({ type, object })}\n`;
 }
 
-/** batchesOf collects the names per batch, and what ended the stream. */
+/** batchesOf collects the names per batch, and the error that ended the stream. */
 async function batchesOf(
   chunks: readonly (string | Uint8Array)[],
   options?: WatchOptions,

@@ -6,7 +6,7 @@ import { isStatus } from './caller.ts';
 import type { UnexpectedWatchEvent, WatchEvent, WatchStream } from './client.ts';
 import { LineSplitter } from './line-splitter.ts';
 
-/** WatchStreamOptions says what the lines of a watch should be. */
+/** WatchStreamOptions describes the expected lines of a watch. */
 export interface WatchStreamOptions {
   readonly response: TransportResponse;
   readonly resource: Resource;
@@ -15,7 +15,7 @@ export interface WatchStreamOptions {
   readonly onUnexpected: (event: UnexpectedWatchEvent) => void;
 }
 
-/** watchStream reads a watch's body: chunk by chunk, never ahead of its reader. */
+/** watchStream reads a watch's body chunk by chunk, never ahead of its reader. */
 export function watchStream<T extends KubernetesObject>(options: WatchStreamOptions): WatchStream<T> {
   return {
     batches: () => readBatches<T>(options),
@@ -44,7 +44,7 @@ async function* readBatches<T extends KubernetesObject>(
   }
   const rest = splitter.rest();
   if (rest === '') return;
-  // What was cut off is not JSON; a last line that merely lacks its newline is.
+  // A truncated line is not JSON; a last line that merely lacks its newline is.
   try {
     decoder.line(rest);
   } catch (error) {
@@ -66,21 +66,21 @@ class EventDecoder<T extends KubernetesObject> {
     this.#kind = options.resource.kind;
   }
 
-  /** take answers the events since the last call. */
+  /** take returns the events since the last call. */
   take(): readonly WatchEvent<T>[] {
     const batch = this.#batch;
     this.#batch = [];
     return batch;
   }
 
-  /** failed is the error that ends the stream. */
+  /** failed returns the error that ends the stream. */
   failed(cause: unknown): unknown {
     if (cause instanceof BowlineError) return cause;
     const why = cause instanceof RangeError ? cause.message : 'a line is not a watch event (truncated or corrupt)';
     return new BowlineError(
       'BOWLINE_WATCH_DECODE',
       `cannot read the watch of ${this.#kind} (${this.#apiVersion}): ${why}; the watch must start again from the last resourceVersion`,
-      // The parser's own message quotes the text it failed on, which may be a Secret's.
+      // No cause: the parser's message quotes the text it failed on, which may come from a Secret.
       { retryable: true },
     );
   }
@@ -112,7 +112,7 @@ class EventDecoder<T extends KubernetesObject> {
     }
   };
 
-  /** #isExpected checks the kind; an object that is metadata only is given the name of its kind. */
+  /** #isExpected checks the kind. A metadata-only object is given the apiVersion and kind of the watched kind. */
   #isExpected(object: unknown): boolean {
     if (typeof object !== 'object' || object === null) return false;
     const named = object as { apiVersion?: unknown; kind?: unknown };

@@ -4,7 +4,7 @@ import { type Content, isEmpty, type Texts } from './content.ts';
 import type { ContentView } from './content-view.ts';
 import type { ContentFormat, ContentMarks, DesiredContent, MarkFormat } from './managed-content.ts';
 
-/** Changes are values of labels or annotations; null removes one. */
+/** Changes holds values of labels or annotations; null removes one. */
 type Changes = Readonly<Record<string, string | null>>;
 
 type Format = Pick<
@@ -13,17 +13,20 @@ type Format = Pick<
 >;
 type Desired = DesiredContent<string, string>;
 
-/** Applied is what one object gets of the desired content. */
+/** Applied is the part of the desired content that one object gets. */
 export interface Applied {
-  /** All that the object should hold. */
+  /** All content of the object. */
   readonly content: Content;
-  /** The hash of what is ours in it. */
+  /** The hash of our part of it. */
   readonly hash: string;
-  /** The list of our keys; undefined when it is too long for an annotation, or not wanted. */
+  /** The list of our keys; undefined when it is too long for an annotation, or disabled. */
   readonly keyList: string | undefined;
 }
 
-/** newBody is an object that does not exist yet; `kept` are labels and annotations of the object whose place it takes. */
+/**
+ * newBody returns an object that does not exist yet; `kept` holds labels and annotations of the object that it
+ * replaces.
+ */
 export function newBody(
   format: Format,
   { namespace, name }: ObjectKey,
@@ -49,7 +52,7 @@ export function newBody(
   };
 }
 
-/** contentMembers is content as the members of an object. */
+/** contentMembers returns content as the members of an object. */
 export function contentMembers<K extends string>(content: Content<K>): { readonly [Map in K]?: Texts } {
   // The API server drops empty maps; without them the response equals the request.
   return Object.fromEntries(Object.entries<Texts>(content).filter(([, texts]) => !isEmpty(texts))) as {
@@ -57,18 +60,21 @@ export function contentMembers<K extends string>(content: Content<K>): { readonl
   };
 }
 
-/** PatchOptions says what a patch changes. */
+/** PatchOptions configures what a patch changes. */
 export interface PatchOptions {
-  /** The time, RFC 3339. */
+  /** The current time, RFC 3339. */
   readonly at: string;
   /** The members that change the content; undefined when only labels and annotations change. */
   readonly content: object | undefined;
   readonly adopts?: boolean | undefined;
-  /** Labels and the object's own settings are left alone. */
+  /** Labels and the object's own settings are not changed. */
   readonly isGuest?: boolean | undefined;
 }
 
-/** patchBody is the strategic merge patch that brings an object to what is desired, if it is still in the state of `view`. */
+/**
+ * patchBody returns the strategic merge patch that brings an object to the desired state, if it is still in the state
+ * of `view`.
+ */
 export function patchBody(
   format: Format,
   view: ContentView,
@@ -105,8 +111,8 @@ export function replacedContent(content: Content, filledMaps: readonly string[])
 }
 
 /**
- * A strategic merge patch merges maps unless it asks for a replacement. No key can be called `$patch`. Where there is no map to
- * replace, the API server would silently drop such a patch.
+ * A strategic merge patch merges maps unless it requests a replacement. No key can be named `$patch`. If the map to
+ * replace does not exist, the API server would silently drop such a patch.
  */
 function replaced(texts: Texts, isFilled: boolean): object | null {
   if (isEmpty(texts)) return null;
@@ -124,7 +130,10 @@ export function changedContent(before: Content, after: Content): object {
   return Object.fromEntries(changes.filter(([, texts]) => Object.keys(texts).length > 0));
 }
 
-/** releaseBody is the merge patch that takes our labels and annotations off an object, if it is still in the state of `view`. */
+/**
+ * releaseBody returns the merge patch that removes our labels and annotations from an object, if it is still in the
+ * state of `view`.
+ */
 export function releaseBody(format: Format, view: ContentView): object {
   const { labelPrefix } = format;
   const ours = Object.keys(view.labels).filter((name) => labelPrefix !== undefined && name.startsWith(labelPrefix));
@@ -137,7 +146,10 @@ export function releaseBody(format: Format, view: ContentView): object {
   };
 }
 
-/** keptMetadata returns the labels and annotations that others put on an object: neither ours nor asked for. */
+/**
+ * keptMetadata returns the labels and annotations that other clients set on an object: neither ours nor requested with
+ * `metadata`.
+ */
 export function keptMetadata(
   format: Format,
   { labels = {}, annotations = {} }: ObjectMeta,

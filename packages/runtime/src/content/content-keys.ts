@@ -1,4 +1,4 @@
-/** All annotations of an object have at most 256 KiB, and other tools need some of it. */
+/** The annotations of an object are limited to 256 KiB in total, and other tools need some of that. */
 const MAX_KEYS_CHARACTERS = 131_072;
 
 /** formatKeys formats a list of keys for an annotation; undefined when it is too long for one. No key contains a comma. */
@@ -7,7 +7,7 @@ export function formatKeys(keys: Iterable<string>, maxCharacters = MAX_KEYS_CHAR
   return text.length > maxCharacters ? undefined : text;
 }
 
-/** parseKeys reverses `formatKeys`; undefined for an absent annotation. */
+/** parseKeys reverses `formatKeys`; undefined if the annotation is missing. */
 export function parseKeys(text: string | undefined): ReadonlySet<string> | undefined {
   if (text === undefined) return undefined;
   return new Set(text === '' ? [] : text.split(','));

@@ -4,8 +4,8 @@ import { describeKey } from '../writing/describe-object.ts';
 import type { ContentTools } from './ensure-content.ts';
 
 /**
- * contentLookup reads what `ensure` needs to know from the informer that has the view of the content. An object that it does not have
- * may still exist, without our label: then its creation is refused, and it is read.
+ * contentLookup returns a lookup for `ensure` that reads from the informer with the view of the content. An object that
+ * it does not hold may still exist, without our label: then its creation fails, and it is read.
  */
 export function contentLookup(informers: Iterable<Informer<unknown>>): ContentTools['lookUp'] {
   const all = [...informers];
@@ -15,7 +15,7 @@ export function contentLookup(informers: Iterable<Informer<unknown>>): ContentTo
     const known = informer.get(key);
     const { labelSelector, fieldSelector, matches } = informer.scope;
     if (known === undefined && !matches({ metadata: { ...key, labels } })) {
-      // It would be created, refused and read in every run.
+      // In every run it would be created, fail and be read.
       throw new BowlineError(
         'BOWLINE_OUTSIDE_SELECTOR',
         `cannot ensure ${describeKey(resource, key)}: .watches(${resource.kind}) with the view of its content selects ${labelSelector ?? fieldSelector}, which it does not match, so that its changes would not be seen; give it what the selector asks for, or widen the selector`,

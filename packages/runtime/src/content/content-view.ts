@@ -6,7 +6,10 @@ import { formatKeys, parseKeys } from './content-keys.ts';
 import type { ContentFormat, ManagedContent, MarkFormat } from './managed-content.ts';
 import { type ManagedMetadata, metadataHash, parseManagedMetadata } from './managed-metadata.ts';
 
-/** ContentView is what a cache keeps of an object with managed content: enough to plan a write, and none of its values. */
+/**
+ * ContentView is the part of an object with managed content that a cache keeps: enough to plan a write, and none of its
+ * values.
+ */
 export interface ContentView<M extends string = string> {
   readonly namespace: string;
   readonly name: string;
@@ -17,22 +20,25 @@ export interface ContentView<M extends string = string> {
   /** Whether the label `app.kubernetes.io/managed-by` has a value of ours. */
   readonly isOurs: boolean;
   readonly labels: Texts;
-  /** What controls the object by an owner reference, as `Kind name`. */
+  /** The controller of the object by owner reference, as `Kind name`. */
   readonly controller: string | undefined;
-  /** The maps that hold anything. */
+  /** The maps that are not empty. */
   readonly filledMaps: readonly string[];
   /** The hash of all content. */
   readonly hash: string;
-  /** The hash of the keys that we wrote. Without a list these are all keys of an object of ours, and none of another one. */
+  /**
+   * The hash of the keys that we wrote. Without a list of keys these are all keys of an object of ours, and none of any
+   * other object.
+   */
   readonly managedHash: string;
   /** The hash of the content that we wrote last. */
   readonly appliedHash: string | undefined;
-  /** When that was, RFC 3339; undefined also for a text that is not a time. */
+  /** When that was, RFC 3339; also undefined for a text that is not a time. */
   readonly writtenAt: string | undefined;
-  /** Whether it existed before we wrote it. */
+  /** Whether the object existed before we wrote it. */
   readonly isAdopted: boolean;
   readonly previousManager: string | undefined;
-  /** The marks that the format keeps; of a large one, its hash. */
+  /** The marks that the format keeps; for a large mark, its hash. */
   readonly marks: { readonly [Mark in M]: string | undefined };
   readonly managedMetadata: ManagedMetadata;
   /** The hash of the values of `managedMetadata`. */
@@ -48,7 +54,7 @@ type Format<T extends KubernetesObject, K extends string, M extends string, X ex
 > &
   Pick<ManagedContent<T, string, K, M, X>, 'hash'>;
 
-/** viewReader returns the function that makes a view of an object. */
+/** viewReader returns the function that creates the view of an object. */
 export function viewReader<T extends KubernetesObject, K extends string, M extends string, X extends object>(
   format: Format<T, K, M, X>,
 ): (object: T) => ContentView<M> & X {
@@ -91,12 +97,12 @@ export function viewReader<T extends KubernetesObject, K extends string, M exten
       managedMetadata,
       metadataHash: metadataHash(managedMetadata, metadata),
     };
-    // Without `more` there is nothing that X could add.
+    // Without `more`, X adds nothing.
     return more ? { ...view, ...more(object, view) } : (view as ContentView<M> & X);
   };
 }
 
-/** markHash is what a view keeps of a large mark. */
+/** markHash returns what a view keeps of a large mark. */
 export function markHash(value: string | undefined): string | undefined {
   return value === undefined ? undefined : hashOf('sha256', value, 'base64');
 }
@@ -108,14 +114,14 @@ function hashesOf<K extends string, M extends string>(
 ): Pick<ContentView, 'hash' | 'managedHash'> {
   const whole = hash(content);
   if (listed === undefined) return { hash: whole, managedHash: isOurs ? whole : hash(contentFrom(maps, [])) };
-  // In most objects every key is ours, and nothing else has to be computed.
+  // In most objects every key is ours, and no second hash has to be computed.
   if (listed === formatKeys(keysIn(content))) return { hash: whole, managedHash: whole };
   const ours = parseKeys(listed);
   const managed = [...entriesIn(content)].filter(([key]) => ours?.has(key));
   return { hash: whole, managedHash: hash(contentFrom(maps, managed)) };
 }
 
-/** One list per combination of maps: a cache holds thousands of views. */
+/** One list per combination of maps is shared: a cache holds thousands of views. */
 const filled = new Map<string, readonly string[]>();
 
 function filledMapsOf(content: Content): readonly string[] {

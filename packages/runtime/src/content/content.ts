@@ -3,7 +3,10 @@ import { hash } from 'node:crypto';
 /** Texts is a map of strings. */
 export type Texts = Readonly<Record<string, string>>;
 
-/** Content is what an object holds: its maps of strings by name, such as `data` and `binaryData`. An absent map is an empty one. */
+/**
+ * Content is the content of an object: its maps of strings by name, such as `data` and `binaryData`. A missing map is
+ * an empty one.
+ */
 export type Content<K extends string = string> = { readonly [Map in K]: Texts };
 
 /** ContentEntry is the value of one key, and the map that holds it. */
@@ -27,7 +30,7 @@ export function keysIn(content: Content): string[] {
   return keys;
 }
 
-/** entriesIn returns content by key. The API server refuses a key in two maps. */
+/** entriesIn returns content by key. The API server rejects a key in two maps. */
 export function entriesIn<K extends string>(content: Content<K>): Map<string, ContentEntry<K>> {
   const entries = new Map<string, ContentEntry<K>>();
   for (const map of Object.keys(content) as K[]) {
@@ -36,7 +39,7 @@ export function entriesIn<K extends string>(content: Content<K>): Map<string, Co
   return entries;
 }
 
-/** contentFrom reverses `entriesIn`. `__proto__` is a valid key, so that nothing here assigns to members by name. */
+/** contentFrom reverses `entriesIn`. `__proto__` is a valid key, so nothing here assigns to members by name. */
 export function contentFrom<K extends string>(
   maps: readonly K[],
   entries: Iterable<readonly [key: string, entry: ContentEntry<K>]>,
@@ -58,7 +61,10 @@ export function isSameEntry(a: ContentEntry | undefined, b: ContentEntry | undef
   return a?.map === b?.map && a?.value === b?.value;
 }
 
-/** contentHash is the hex SHA-256 of content, whatever the order of its keys. Objects in clusters carry it: it must never change. */
+/**
+ * contentHash returns the hex SHA-256 of content, independent of the order of its keys. Objects in clusters carry it:
+ * it must never change.
+ */
 export function contentHash(content: Content): string {
   const maps = Object.entries(content).filter(([, texts]) => !isEmpty(texts));
   const sorted = maps.sort(byName).map(([map, texts]) => [map, Object.entries(texts).sort(byName)]);

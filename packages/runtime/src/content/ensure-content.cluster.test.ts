@@ -191,7 +191,7 @@ test('many objects cost one request each to make and none while they stay, also 
   await using c = await cluster();
   const names = Array.from({ length: 200 }, (_, index) => `copy-${index}`);
   const desired = desiredSample({ data: { a: '1', b: '2' } });
-  /** What a process has that writes: a cache of its objects without their values, and no memory. */
+  /** The state of a process that writes: a cache of its objects without their values, and no memory. */
   const processOf = async () => {
     const stop = new AbortController();
     const cache = new Cache({ client: c.admin });

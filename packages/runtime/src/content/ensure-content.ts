@@ -13,32 +13,38 @@ import { type MergedContent, mergeContent } from './merge-content.ts';
 import { type ContentPlan, type ContentPolicy, planContent, type StopReason } from './plan-content.ts';
 import { saveContent } from './save-content.ts';
 
-/** ContentTools are what `ensure` needs of a run. */
+/** ContentTools holds what `ensure` needs of a run. */
 export interface ContentTools extends WriteTools {
   /**
-   * lookUp returns what a cache with the view of the content knows of an object; undefined when no cache can tell, so that the API
-   * server is asked. `labels` are those that the object is about to get: it throws where the cache would not select such an object.
+   * lookUp returns the state of an object in a cache with the view of the content; undefined when no cache can decide,
+   * so that the API server is queried. `labels` are those that the object is about to get: it throws if the cache would
+   * not select such an object.
    */
   readonly lookUp: (content: AnyContent, key: ObjectKey, labels: Texts) => { readonly view: unknown } | undefined;
 }
 
-/** AnyContent is what finding a cache needs of a ManagedContent. */
+/** AnyContent is the part of a ManagedContent that is needed to find its cache. */
 export type AnyContent = Pick<ManagedContent<KubernetesObject, string, string, string>, 'resource'> & {
   readonly view: object;
 };
 
-/** Seen is an object as it was found: `live` is all of it, where it was read. */
+/** Seen is an object as it was found: `live` is the whole object, if it was read. */
 export interface Seen<T, V> {
-  /** Undefined: it does not exist. */
+  /** Undefined: the object does not exist. */
   readonly view: V | undefined;
   readonly live?: T | undefined;
 }
 
-/** EnsureOptions is the policy, and what is known of the object. */
+/** EnsureOptions holds the policy, and the known state of the object. */
 export interface EnsureOptions<T, V, O = never> extends ContentPolicy<V, O> {
-  /** The state that the caller decided on. Defaults to what the cache knows; where that is not enough, the object is read. */
+  /**
+   * The state that the caller decided on. Defaults to the state in the cache; if that is not enough, the object is
+   * read.
+   */
   readonly seen?: Seen<T, V> | undefined;
-  /** How often a write is tried when the object turns out to be in another state, 1 for never again. Defaults to 5. */
+  /**
+   * How often a write is attempted when the object turns out to be in another state; 1 means no retry. Defaults to 5.
+   */
   readonly attempts?: number | undefined;
 }
 
@@ -46,17 +52,17 @@ export interface EnsureOptions<T, V, O = never> extends ContentPolicy<V, O> {
 export interface Ensured<T, V, O = never> {
   /**
    * - `created`, `recreated` (it was immutable), `adopted` (it was not ours);
-   * - `updated`: its content was behind; `repaired`: another client had changed it;
+   * - `updated`: its content was outdated; `repaired`: another client had changed it;
    * - `marked`: only labels or annotations were written;
-   * - `unchanged`: it is as it should be, no request was sent;
-   * - `stopped`: it is left as it is, see `stop`.
+   * - `unchanged`: it is as desired, no request was sent;
+   * - `stopped`: it was not changed, see `stop`.
    */
   readonly outcome: 'created' | 'recreated' | 'adopted' | 'updated' | 'repaired' | 'marked' | 'unchanged' | 'stopped';
-  /** Why it is left as it is; present for `stopped`. */
+  /** Why the object was not changed; set for `stopped`. */
   readonly stop?: ContentStop<O> | undefined;
-  /** Keys that others gave other values and that stay as they are, where keys are merged. Sorted. */
+  /** Keys to which other clients gave other values and that stay as they are, when keys are merged. Sorted. */
   readonly conflicts: readonly string[];
-  /** The object before; undefined when it did not exist. */
+  /** The object before the write; undefined when it did not exist. */
   readonly before: V | undefined;
   /** The object as the API server stored it; undefined when nothing was written. */
   readonly object?: T | undefined;
@@ -65,21 +71,21 @@ export interface Ensured<T, V, O = never> {
   readonly writtenAt: string | undefined;
 }
 
-/** ContentStop is why an object is left as it is. */
+/** ContentStop holds why an object is not changed. */
 export interface ContentStop<O = never> {
   readonly reason: StopReason;
-  /** What `claim` returned; present for the reason `refused`. */
+  /** The value that `claim` returned; set for the reason `refused`. */
   readonly refused?: O | undefined;
-  /** The keys of others that are in the way; present for the reason `keys`. */
+  /** The conflicting keys of other clients; set for the reason `keys`. */
   readonly keys?: readonly string[] | undefined;
 }
 
 const MAX_ATTEMPTS = 5;
 
 /**
- * ensureContent brings the content of one object to what is desired. What the cache knows is enough for most objects: one request,
- * or none. Whenever the object turns out to be in another state, it is read and everything is decided again. Every write of a stored
- * object carries its uid and resourceVersion.
+ * ensureContent brings the content of one object to the desired state. For most objects the cache is enough: one
+ * request, or none. Whenever the object turns out to be in another state, it is read and everything is decided again.
+ * Every write of a stored object carries its uid and resourceVersion.
  */
 export async function ensureContent<
   T extends KubernetesObject,
@@ -141,7 +147,7 @@ class ContentWrite<
   }
 
   #cached(): Seen<T, ContentView<M> & X> | undefined {
-    // The cache was found by the view, so that it holds values of this type.
+    // The cache was found by the view, so it holds values of this type.
     return this.#tools.lookUp(this.#content, this.#key, this.#desired.labels) as
       | Seen<T, ContentView<M> & X>
       | undefined;
@@ -157,7 +163,7 @@ class ContentWrite<
     return planContent(this.#content, view, desired, this.#options);
   }
 
-  /** carryOut does what is planned; undefined when the content of the object is needed for it. */
+  /** carryOut executes the plan; undefined when it needs the content of the object. */
   async #carryOut({ view, live }: Seen<T, ContentView<M> & X>): Promise<Ensured<T, ContentView<M> & X, O> | undefined> {
     const plan = this.#plan(view, this.#desired);
     if (!view || plan.step === 'create') return this.#create('created', this.#whole());
@@ -190,7 +196,7 @@ class ContentWrite<
     return this.#options.keys === 'written' || this.#isGuest(view);
   }
 
-  /** All that is desired, as one object gets it where every key is ours. */
+  /** Returns the whole desired content, as an object gets it when every key is ours. */
   #whole(): Applied & { readonly content: Content<K> } {
     const { content, hash, keyList } = this.#desired;
     if (content && hash !== undefined) return { content, hash, keyList };
@@ -217,12 +223,12 @@ class ContentWrite<
     const merged = mergeContent(stored, wanted, { ours, wins: this.#options.force ?? false });
     const applied = this.#applied(merged, isGuest);
     const { conflicts } = merged;
-    // Apart from the conflicts it may be as it should be.
+    // Apart from the conflicts it may already be as desired.
     const { step } = this.#plan(view, { ...this.#desired, hash: applied.hash });
     if (step === 'keep') return { ...this.#untouched('unchanged', view), conflicts };
     if (step === 'mark') return { ...(await this.#mark(view, applied)), conflicts };
     if (outcome === 'recreated') {
-      // Keys of others exist nowhere else between the deletion and the creation.
+      // Between the deletion and the creation, keys of other clients exist nowhere else.
       await saveContent(this.#tools, this.#content, live);
       return { ...(await this.#recreate(view, live, applied)), conflicts };
     }
@@ -230,14 +236,18 @@ class ContentWrite<
     return { ...(await this.#patch(view, applied, changes, { outcome })), conflicts };
   }
 
-  /** The keys that we wrote. Without a list these are all keys of an object of ours, and none of another one. */
+  /**
+   * Returns the keys that we wrote. Without a list of keys these are all keys of an object of ours, and none of any
+   * other object.
+   */
   #keysIn({ metadata }: T, stored: Content<K>, isGuest: boolean): ReadonlySet<string> {
     const listed = parseKeys(metadata?.annotations?.[this.#content.annotations.keys]);
     return listed ?? new Set(isGuest ? [] : keysIn(stored));
   }
 
   #applied({ content, applied }: MergedContent<K>, isGuest: boolean): Applied {
-    // Without its list a guest would no longer know its keys: rather let the API server refuse one that is too long.
+    // Without its list a guest would lose track of its keys: it is better that the API server rejects a list that is
+    // too long.
     const keyList = formatKeys(keysIn(applied), isGuest ? Number.POSITIVE_INFINITY : undefined);
     return { content, hash: this.#content.hash(applied), keyList };
   }
@@ -252,7 +262,7 @@ class ContentWrite<
     }
     const stored = contentIn(maps, live);
     const whole = this.#whole();
-    // Whoever asked for adoption asked for these keys too: their values before are saved.
+    // A user who requests adoption also requests these keys: their previous values are saved.
     const applied =
       this.#options.keys === 'written'
         ? this.#applied(mergeContent(stored, whole.content, { ours: new Set(), wins: true }), false)
@@ -262,7 +272,7 @@ class ContentWrite<
     return this.#patch(view, applied, content, { outcome: 'adopted', adopts: true });
   }
 
-  /** Interrupted between the two requests, the next run finds no object and creates it. */
+  /** If it is interrupted between the two requests, the next run finds no object and creates it. */
   async #recreate(view: ContentView<M> & X, live: T, applied: Applied): Promise<Ensured<T, ContentView<M> & X, O>> {
     const { uid, resourceVersion } = view;
     const kept = keptMetadata(this.#content, live.metadata ?? {}, view);
@@ -308,7 +318,7 @@ class ContentWrite<
   }
 }
 
-/** A guest replaces no key of the owner, also not by the same value: removing it later would be ours. */
+/** A guest replaces no key of the owner, not even with the same value: otherwise we would remove it later. */
 function foreignKeys<K extends string>(
   stored: Content<K>,
   wanted: Content<K>,
@@ -318,7 +328,7 @@ function foreignKeys<K extends string>(
   return keysIn(stored).filter((key) => desired.has(key) && !ours.has(key));
 }
 
-/** isOutdated tells errors that mean that the object is in another state than the one that was decided on. */
+/** isOutdated reports whether an error means that the object is not in the state that was decided on. */
 function isOutdated(error: unknown, view: object | undefined): boolean {
   return isConflict(error) || isAlreadyExists(error) || (view !== undefined && isNotFound(error));
 }

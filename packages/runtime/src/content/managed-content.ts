@@ -7,23 +7,28 @@ import { formatKeys } from './content-keys.ts';
 import { type ContentView, viewReader } from './content-view.ts';
 import { formatManagedMetadata, type ManagedMetadata, managedMetadataOf, metadataHash } from './managed-metadata.ts';
 
-/** ContentAnnotations names the annotations in which `ensure` remembers what it wrote. They are API: objects in clusters carry them. */
+/**
+ * ContentAnnotations names the annotations in which `ensure` records what it wrote. They are API: objects in clusters
+ * carry them.
+ */
 export interface ContentAnnotations {
-  /** The hash of the content as written. A stored content with another hash was changed by another client. */
+  /** The hash of the content as written. Stored content with another hash was changed by another client. */
   readonly hash: string;
   /** When the content was last written, RFC 3339. It changes only together with content. */
   readonly time: string;
-  /** The keys that we wrote, and with them those that are ours to remove. Needed to merge by key. */
+  /** The keys that we wrote, and so may remove. Required to merge by key. */
   readonly keys: string;
-  /** The names of the labels and annotations that were asked for with `metadata`. Needed for `metadata`. */
+  /** The names of the labels and annotations that were requested with `metadata`. Required for `metadata`. */
   readonly metadata?: string | undefined;
-  /** `"true"` on an object that existed before we wrote it; such an object is never deleted. Needed for `adopt`. */
+  /** `"true"` on an object that existed before we wrote it; such an object is never deleted. Required for `adopt`. */
   readonly adopted?: string | undefined;
-  /** Of an adopted object: the value of the label `app.kubernetes.io/managed-by` before, which it gets back. */
+  /**
+   * On an adopted object: the previous value of the label `app.kubernetes.io/managed-by`, which is restored on release.
+   */
   readonly previousManager?: string | undefined;
 }
 
-/** MarkFormat is a mark whose value is too large for a cache: `hash` keeps its hash, `nothing` drops it. */
+/** MarkFormat describes a mark whose value is too large for a cache: `hash` keeps its hash, `nothing` drops it. */
 export interface MarkFormat {
   readonly annotation: string;
   readonly keep: 'hash' | 'nothing';
@@ -40,41 +45,50 @@ export interface ContentFormat<
   readonly resource: Resource<T, Id>;
   /** The maps of strings that hold the content: `['data']`. */
   readonly maps: readonly K[];
-  /** Hashes content. Objects in clusters carry the result, so that every release must compute the same. Defaults to a SHA-256. */
+  /**
+   * Hashes content. Objects in clusters carry the result, so every release must compute the same hash. Defaults to a
+   * SHA-256.
+   */
   readonly hash?: ((content: Content<K>) => string) | undefined;
   /** The values of the label `app.kubernetes.io/managed-by` that mark an object as ours; the first one is written by default. */
   readonly managers: readonly [string, ...string[]];
   readonly annotations: ContentAnnotations;
-  /** Further annotations of the operator's own, by a short name. A plain text is the annotation, whose value the view keeps. */
+  /**
+   * Further annotations of the operator, by a short name. A plain string is the annotation, whose value the view keeps.
+   */
   readonly marks: { readonly [Mark in M]: string | MarkFormat };
-  /** Labels with this prefix go when an object is released. Defaults to none. */
+  /** Labels with this prefix are removed when an object is released. Defaults to none. */
   readonly labelPrefix?: string | undefined;
-  /** How the content of an object that is taken over is saved: `<name><suffix>`, with its name in a label. Needed for `adopt`. */
+  /**
+   * How the content of an adopted object is saved: as `<name><suffix>`, with its name in a label. Required for `adopt`.
+   */
   readonly backup?: { readonly suffix: string; readonly label: string } | undefined;
-  /** What else the view keeps of an object; never values of its content. Defaults to nothing. */
+  /** Returns what else the view keeps of an object; never values of its content. Defaults to nothing. */
   readonly more?: ((object: T, view: ContentView<M>) => X) | undefined;
 }
 
-/** Marks are values of marks. Null removes the annotation. */
+/** ContentMarks holds values of marks. Null removes the annotation. */
 export type ContentMarks<M extends string> = { readonly [Mark in M]?: string | null | undefined };
 
-/** WantedContent is what an object should hold and say. */
+/** WantedContent is the desired content, labels and annotations of an object. */
 export interface WantedContent<K extends string, M extends string> {
-  /** Defaults to what the object holds: then only labels and annotations are written, and only of an object that exists. */
+  /** Defaults to the current content: then only labels and annotations are written, and only if the object exists. */
   readonly content?: Content<K> | undefined;
   /** The operator's labels besides `app.kubernetes.io/managed-by`. Defaults to none. */
   readonly labels?: Texts | undefined;
   /** The value of the label `app.kubernetes.io/managed-by`. Defaults to the format's first. */
   readonly manager?: string | undefined;
-  /** Labels and annotations that a user asks for; taken back when they are no longer asked for. Defaults to none. */
+  /** Labels and annotations that a user requests; removed when they are no longer requested. Defaults to none. */
   readonly metadata?: { readonly labels: Texts; readonly annotations: Texts } | undefined;
-  /** Marks that are compared: another value is a reason to write. */
+  /** Marks that are compared: a different value causes a write. */
   readonly marks: ContentMarks<M>;
-  /** Marks that are written along with others and are no reason to write. Defaults to none. */
+  /** Marks that are written along with others but do not cause a write. Defaults to none. */
   readonly quietMarks?: ContentMarks<M> | undefined;
-  /** Marks that are written only when the content of a stored object is. Defaults to none. */
+  /** Marks that are written only together with the content of a stored object. Defaults to none. */
   readonly contentMarks?: ContentMarks<M> | undefined;
-  /** What becomes of the list of keys on an object of ours: `remove` it, or `leave` it as it is. Defaults to writing it. */
+  /**
+   * What happens to the list of keys on an object of ours: `remove` it, or `leave` it as it is. Defaults to writing it.
+   */
   readonly keys?: 'remove' | 'leave' | undefined;
   /** Make the object immutable. Defaults to leaving it as it is. */
   readonly immutable?: boolean | undefined;
@@ -82,7 +96,7 @@ export interface WantedContent<K extends string, M extends string> {
   readonly members?: object | undefined;
 }
 
-/** DesiredContent is WantedContent with what is computed once for all objects that get it. */
+/** DesiredContent is WantedContent with the values that are computed once for all objects that get it. */
 export interface DesiredContent<K extends string, M extends string> extends WantedContent<K, M> {
   readonly labels: Texts;
   /** Undefined without content. */
@@ -105,17 +119,18 @@ export interface ManagedContent<
   readonly hash: (content: Content<K>) => string;
   /** The view to watch the objects with: metadata and hashes, no values. */
   readonly view: ProjectView<T, ContentView<M> & X>;
-  /** viewOf is what the view keeps of an object. */
+  /** viewOf returns the view of an object. */
   readonly viewOf: (object: T) => ContentView<M> & X;
-  /** newObject is the object that `ensure` creates where none exists; `at` is the time, RFC 3339. */
+  /** newObject returns the object that `ensure` creates if none exists; `at` is the time, RFC 3339. */
   readonly newObject: (key: ObjectKey, desired: DesiredContent<K, M>, at: string) => T;
-  /** desired computes, once, what all objects with some content share. */
+  /** desired computes, once, what all objects with the same content share. */
   readonly desired: (wanted: WantedContent<K, M>) => DesiredContent<K, M>;
 }
 
 /**
- * managedContent declares content that is written under names that users choose. Watch the objects with its `view`, write them with
- * `ctx.ensure` and give them up with `ctx.release`: the view keeps what those need to know, and no values.
+ * managedContent declares content that is written under names that users choose. Watch the objects with its `view`,
+ * write them with `ctx.ensure` and give them up with `ctx.release`: the view keeps what these functions need, and no
+ * values.
  *
  * @example
  * const copies = managedContent({
@@ -142,7 +157,7 @@ export function managedContent<
     at: string,
   ): T => {
     const applied = { content: content ?? contentIn(format.maps, {}), hash, keyList };
-    // Of the kind of the format: it has the members that were given for it.
+    // An object of the kind of the format: it has the members that were passed for it.
     return newBody(whole, key, { ...others, content, hash, keyList }, applied, { at }) as T;
   };
   return Object.freeze({ ...whole, viewOf, view: project(viewOf), desired, newObject });

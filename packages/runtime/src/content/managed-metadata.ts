@@ -2,13 +2,16 @@ import { hash } from 'node:crypto';
 import type { ObjectMeta } from '@bowline/kubernetes';
 import type { Texts } from './content.ts';
 
-/** ManagedMetadata names the labels and annotations of an object that its owner asks for besides the operator's own; sorted. */
+/**
+ * ManagedMetadata names the labels and annotations of an object that its owner requests in addition to the operator's
+ * own; sorted.
+ */
 export interface ManagedMetadata {
   readonly labels: readonly string[];
   readonly annotations: readonly string[];
 }
 
-/** NO_METADATA is that of most objects. */
+/** NO_METADATA is the value for most objects. */
 export const NO_METADATA: ManagedMetadata = Object.freeze({
   labels: Object.freeze([]),
   annotations: Object.freeze([]),
@@ -21,24 +24,24 @@ export function managedMetadataOf(wanted: { readonly labels: Texts; readonly ann
   return labels.length + annotations.length === 0 ? NO_METADATA : { labels, annotations };
 }
 
-/** formatManagedMetadata formats the names for the annotation that remembers them; undefined when there are none. */
+/** formatManagedMetadata formats the names for the annotation that records them; undefined when there are none. */
 export function formatManagedMetadata(names: ManagedMetadata): string | undefined {
   return names === NO_METADATA ? undefined : JSON.stringify(names);
 }
 
-/** parseManagedMetadata reverses `formatManagedMetadata`. A value that is not valid counts as absent. */
+/** parseManagedMetadata reverses `formatManagedMetadata`. An invalid value is treated as missing. */
 export function parseManagedMetadata(text: string | undefined): ManagedMetadata {
   if (text === undefined) return NO_METADATA;
   try {
     const { labels, annotations } = JSON.parse(text) as Partial<Record<keyof ManagedMetadata, unknown>>;
     if (isTexts(labels) && isTexts(annotations)) return { labels, annotations };
   } catch {
-    // As an absent one: the labels and annotations that it named stay on the object.
+    // Treated as missing: the labels and annotations that it named stay on the object.
   }
   return NO_METADATA;
 }
 
-/** metadataHash hashes the values of some labels and annotations, absent ones included. */
+/** metadataHash hashes the values of some labels and annotations, including missing ones. */
 export function metadataHash(
   names: ManagedMetadata,
   { labels = {}, annotations = {} }: Pick<ObjectMeta, 'labels' | 'annotations'>,

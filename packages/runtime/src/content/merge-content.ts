@@ -1,24 +1,24 @@
 import { type Content, contentFrom, entriesIn, isSameEntry } from './content.ts';
 
-/** MergeOptions says which keys are whose. */
+/** MergeOptions configures which keys are ours. */
 export interface MergeOptions {
   /** The keys that we wrote before: those that are no longer desired are removed. */
   readonly ours: ReadonlySet<string>;
-  /** Desired keys replace those of others. */
+  /** Whether desired keys replace those of other clients. */
   readonly wins: boolean;
 }
 
 /** MergedContent is the result of a merge by key. */
 export interface MergedContent<K extends string> {
-  /** All that the object should hold. */
+  /** All content of the object. */
   readonly content: Content<K>;
   /** The part of it that is ours. */
   readonly applied: Content<K>;
-  /** Keys that others gave other values: those stay as they are. Sorted. */
+  /** Keys to which other clients gave other values, which stay as they are. Sorted. */
   readonly conflicts: readonly string[];
 }
 
-/** mergeContent puts our keys into an object and leaves those of others alone. */
+/** mergeContent adds our keys to an object and does not change those of other clients. */
 export function mergeContent<K extends string>(
   stored: Content<K>,
   desired: Content<K>,

@@ -4,53 +4,55 @@ import { markHash } from './content-view.ts';
 import type { DesiredContent, MarkFormat } from './managed-content.ts';
 
 /**
- * Claim is what an operator says of a stored object:
+ * Claim is an operator's decision about a stored object:
  * - `ours`: it belongs to the object that is reconciled;
- * - `left`: an owner that no longer exists left it behind: ours to take, unless its content was changed since;
- * - `guest`: it belongs to another client, who lets us keep keys in it: it gets no labels of ours;
+ * - `left`: an owner that no longer exists left it behind: it is taken over, unless its content was changed since;
+ * - `guest`: it belongs to another client, which allows us to keep keys in it: it gets no labels of ours;
  * - `foreign`: it belongs to another client;
  * - `{ refused }`: it must not be touched, for a reason of the operator's own.
  */
 export type Claim<O = never> = 'ours' | 'left' | 'guest' | 'foreign' | { readonly refused: O };
 
-/** ContentPolicy decides about an object besides its state. */
+/** ContentPolicy holds the decisions about an object that do not depend on its state alone. */
 export interface ContentPolicy<V, O = never> {
-  /** claim says whose a stored object is. Pure: it is asked again whenever the object was changed meanwhile. */
+  /**
+   * claim returns who a stored object belongs to. Pure: it is called again whenever the object was changed meanwhile.
+   */
   readonly claim: (view: V) => Claim<O>;
   /** Which keys are ours: `all` that the object holds, or only those that we `write`, beside keys of others. Defaults to `all`. */
   readonly keys?: 'all' | 'written' | undefined;
   /** What happens to content that another client changed: `overwrite` it, or `stop`. Defaults to `overwrite`. */
   readonly drift?: 'overwrite' | 'stop' | undefined;
-  /** Take over an object of another client, after its content is saved where any of it would be lost. Defaults to false. */
+  /** Take over an object of another client, after saving its content if any of it would be lost. Defaults to false. */
   readonly adopt?: boolean | undefined;
   /** Recreate an immutable object that we created. Defaults to false. */
   readonly recreate?: boolean | undefined;
-  /** Write over changed content and over keys of others, whatever `drift` says. Defaults to false. */
+  /** Overwrite changed content and keys of other clients, regardless of `drift`. Defaults to false. */
   readonly force?: boolean | undefined;
 }
 
 /**
- * StopReason is why an object is left as it is:
+ * StopReason is why an object is not changed:
  * - `terminating`: it is being deleted;
  * - `exists`: it belongs to another client and `adopt` is false;
  * - `controlled`: another controller owns it;
- * - `immutable`: it cannot be changed, and is not ours to recreate;
+ * - `immutable`: it cannot be changed, and we may not recreate it;
  * - `drift`: another client changed its content and the policy is to leave it;
  * - `keys`: a guest's keys would replace those of the owner;
  * - `refused`: the operator's `claim` refused it.
  */
 export type StopReason = 'terminating' | 'exists' | 'controlled' | 'immutable' | 'drift' | 'keys' | 'refused';
 
-/** ContentPlan is what is done about one object. */
+/** ContentPlan is the planned step for one object. */
 export type ContentPlan<O = never> =
-  /** It is as it should be. */
+  /** The object is as desired. */
   | { readonly step: 'keep' }
   | { readonly step: 'create' }
-  /** Its content is right; labels or annotations are not. */
+  /** Its content is correct; labels or annotations are not. */
   | { readonly step: 'mark' }
   /** `drift`: another client changed what we wrote. */
   | { readonly step: 'write'; readonly cause: 'desired' | 'drift' }
-  /** It cannot be changed, but we created it. */
+  /** It is immutable, but we created it. */
   | { readonly step: 'recreate' }
   | { readonly step: 'adopt' }
   | { readonly step: 'stop'; readonly reason: Exclude<StopReason, 'refused'> }
@@ -61,7 +63,7 @@ type Desired = Pick<DesiredContent<string, string>, 'hash' | 'labels' | 'metadat
 
 type MarkFormats = { readonly [mark: string]: string | MarkFormat };
 
-/** planContent decides what is done about an object, given what is known of it. The first rule that fits counts. */
+/** planContent decides what to do with an object, given its known state. The first matching rule applies. */
 export function planContent<V extends ContentView, O = never>(
   { marks }: { readonly marks: MarkFormats },
   view: V | undefined,
@@ -95,8 +97,8 @@ function planForeign(view: ContentView, desired: Desired, adopt: boolean): Conte
 }
 
 /**
- * Which of our managers the label names does not count, or two processes with different settings would write it in turns. A guest
- * leaves the labels of the object alone.
+ * Which of our managers the label names is not compared: otherwise two processes with different settings would
+ * overwrite it in turns. A guest does not change the labels of the object.
  */
 function isMarked(
   view: ContentView,

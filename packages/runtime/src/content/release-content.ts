@@ -5,25 +5,25 @@ import { releaseBody } from './content-bodies.ts';
 import type { ContentView } from './content-view.ts';
 import type { ManagedContent } from './managed-content.ts';
 
-/** ReleaseContentOptions says what becomes of an object that is given up. */
+/** ReleaseContentOptions configures what happens to an object that is given up. */
 export interface ReleaseContentOptions<V> {
-  /** Delete it, unless it is adopted. Otherwise our labels and annotations go, and its content stays. */
+  /** Delete it, unless it is adopted. Otherwise our labels and annotations are removed, and its content stays. */
   readonly delete: boolean;
-  /** Asked when the object was changed meanwhile: whether it is still the one to give up. */
+  /** Called when the object was changed meanwhile: reports whether it is still the object to give up. */
   readonly isStillOurs: (view: V) => boolean;
-  /** How often it is tried when the object was changed meanwhile, 1 for never again. Defaults to 4. */
+  /** How often a write is attempted when the object was changed meanwhile; 1 means no retry. Defaults to 4. */
   readonly attempts?: number | undefined;
 }
 
 /**
- * ReleasedContent is what became of an object that is given up: `absent` when it is gone or being deleted, `foreign` when it is no
- * longer ours.
+ * ReleasedContent is the result for an object that is given up: `absent` when it is gone or being deleted, `foreign`
+ * when it is no longer ours.
  */
 export type ReleasedContent = 'deleted' | 'released' | 'absent' | 'foreign';
 
 const MAX_ATTEMPTS = 4;
 
-/** isDeletedOnRelease reports whether an object that is given up is deleted. An adopted one never is. */
+/** isDeletedOnRelease reports whether an object that is given up is deleted. An adopted object never is. */
 export function isDeletedOnRelease(
   view: Pick<ContentView, 'isAdopted'>,
   options: { readonly delete: boolean },
@@ -31,7 +31,7 @@ export function isDeletedOnRelease(
   return options.delete && !view.isAdopted;
 }
 
-/** releaseContent gives an object up: it is deleted, or our labels and annotations go. */
+/** releaseContent gives up an object: it deletes the object, or removes our labels and annotations. */
 export async function releaseContent<
   T extends KubernetesObject,
   Id extends string,

@@ -5,8 +5,8 @@ import { replacedContent } from './content-bodies.ts';
 import type { ManagedContent } from './managed-content.ts';
 
 /**
- * replaceContent replaces the content of an object that is not ours and gets no labels or annotations of ours, if it is still in the
- * state of `object`: the other side of a two-way sync. Returns it as the API server stored it.
+ * replaceContent replaces the content of an object that is not ours and gets no labels or annotations of ours, if it is
+ * still in the state of `object`: the other side of a two-way sync. Returns the object as the API server stored it.
  */
 export async function replaceContent<T extends KubernetesObject, Id extends string, K extends string, M extends string>(
   { live, fieldManager, signal }: WriteTools,

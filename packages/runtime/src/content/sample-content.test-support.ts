@@ -8,15 +8,15 @@ import type { ContentTools } from './ensure-content.ts';
 import { managedContent } from './managed-content.ts';
 import type { Claim } from './plan-content.ts';
 
-/** PREFIX begins the labels and annotations of the sample. */
+/** PREFIX is the prefix of the labels and annotations of the sample. */
 export const PREFIX = 'content.test.bowline.dev/';
-/** OWNER is the label that says whose an object is. */
+/** OWNER is the label that names the owner of an object. */
 export const OWNER = `${PREFIX}owner`;
 export const MANAGER = 'sample';
-/** ALLOWED is the annotation by which an object lets guests in. */
+/** ALLOWED is the annotation with which an object allows guests. */
 export const ALLOWED = `${PREFIX}allowed`;
 
-/** sample is content with everything that a format may have. */
+/** sample is content that uses everything that a format may have. */
 export const sample = managedContent({
   resource: ConfigMap,
   maps: ['data', 'binaryData'],
@@ -44,7 +44,7 @@ export const sample = managedContent({
 
 export type SampleView = ReturnType<typeof sample.viewOf>;
 
-/** desiredSample is what an object of the owner `me` should hold. */
+/** desiredSample returns the desired content of an object of the owner `me`. */
 export function desiredSample(
   content: Partial<Content<'data' | 'binaryData'>>,
   wanted: Partial<Parameters<typeof sample.desired>[0]> = {},
@@ -65,7 +65,7 @@ export function claimOfMe({ labels, isOurs, marks, isAllowed }: SampleView): Cla
   return owner === 'gone' ? 'left' : { refused: `it belongs to ${owner}` };
 }
 
-/** toolsOf are the tools of a program without a cache. */
+/** toolsOf returns the tools of a program without a cache. */
 export function toolsOf(
   live: WriteClient,
   views: (name: string) => ContentView | undefined = () => undefined,
@@ -81,7 +81,7 @@ export function toolsOf(
   };
 }
 
-/** storedAs is an object as if the API server had stored it. */
+/** storedAs returns an object as if the API server had stored it. */
 export function storedAs<T extends KubernetesObject>(object: T): T {
   return { ...object, metadata: { ...object.metadata, uid: 'u', resourceVersion: '7' } };
 }

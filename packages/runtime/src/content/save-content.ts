@@ -7,14 +7,17 @@ import type { WriteTools } from '../writing/write-client.ts';
 import { contentIn } from './content.ts';
 import type { ManagedContent } from './managed-content.ts';
 
-/** The longest value that a label may have, and the longest name of an object. */
+/** The maximum length of a label's value, and of the name of an object. */
 const MAX_LABEL_CHARACTERS = 63;
 const MAX_NAME_CHARACTERS = 253;
 
-/** What a backup's name may need besides its suffix, where the name is taken: a dash and 8 characters of a hash. */
+/** What a backup's name may need after its suffix, if the name is taken: a dash and 8 characters of a hash. */
 const HASH_CHARACTERS = 9;
 
-/** saveContent saves the content of an object in another one beside it, `<name><suffix>`, which only people delete. Returns its key. */
+/**
+ * saveContent saves the content of an object in another object beside it, `<name><suffix>`, which only people delete.
+ * Returns its key.
+ */
 export async function saveContent<T extends KubernetesObject, Id extends string, K extends string, M extends string>(
   tools: WriteTools,
   { resource, maps, backup }: Pick<ManagedContent<T, Id, K, M>, 'resource' | 'maps' | 'backup'>,

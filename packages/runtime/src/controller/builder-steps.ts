@@ -27,37 +27,51 @@ import type {
 export interface ControllerOptions<T extends KubernetesObject, V extends View<T>, I extends string>
   extends SourceOptions<T, V, I>,
     WorkOptions {
-  /** A DNS label: stands in logs, metrics and the field manager, so changing it is a breaking change. Defaults to the kind in lower case. */
+  /**
+   * A DNS label. It appears in logs, metrics and the field manager, so changing it is a breaking change. Defaults to
+   * the kind in lower case.
+   */
   readonly name?: string | undefined;
-  /** What keeps an object until its `cleanup` is done. It stands in stored objects. Defaults to `<group>/finalizer`. */
+  /**
+   * The finalizer that keeps an object until its `cleanup` is done. It is part of stored objects. Defaults to
+   * `<group>/finalizer`.
+   */
   readonly finalizer?: string | undefined;
   /**
-   * Whether the runtime says in `Ready`, `Reconciling` and `Stalled` how each run ended. For kinds with a status only; when
-   * several controllers look after one kind, one of them does it. Defaults to true.
+   * Whether the runtime reports the result of each run in `Ready`, `Reconciling` and `Stalled`. Only for kinds with a
+   * status; when several controllers reconcile one kind, only one of them does it. Defaults to true.
    */
   readonly summarize?: boolean | undefined;
 }
 
-/** ReconciledController is a finished declaration, to which a cleanup may be added. */
+/** ReconciledController is a complete declaration, to which a cleanup may be added. */
 export interface ReconciledController<Obj, S, Deps, W extends WriteTypes> extends Controller<Deps> {
   /**
-   * cleanup says what is done before an object may go. It keeps every object by a finalizer until the function returns
-   * nothing; `{ requeueAfterMs }` means that there is more to do. It must be able to go on wherever an earlier run stopped.
+   * cleanup sets the function that runs before an object may be removed. A finalizer keeps every object until the
+   * function returns nothing; `{ requeueAfterMs }` means that there is more to do. It must be able to continue wherever
+   * an earlier run stopped.
    */
   cleanup(fn: Reconcile<CleanupContext<Obj, S, Deps, W>>): Controller<Deps>;
 }
 
-/** ReconcileStep ends the sentence. */
+/** ReconcileStep completes the declaration. */
 export interface ReconcileStep<Obj, S, Deps, W extends WriteTypes> {
-  /** reconcile says what is done about a key. The object exists and is not being deleted: such a key never gets here. */
+  /**
+   * reconcile sets the function that processes a key. The object exists and is not being deleted: other keys do not
+   * reach it.
+   */
   reconcile(fn: Reconcile<ReconcileContext<Obj, S, Deps, W>>): ReconciledController<Obj, S, Deps, W>;
 }
 
-/** ControllerStep adds sources, writes and predicates. Each method gives a new builder and leaves the old one as it was. */
+/**
+ * ControllerStep adds sources, writes and predicates. Each method returns a new builder and does not change the old
+ * one.
+ */
 export interface ControllerStep<Obj, S, Deps, W extends WriteTypes> extends ReconcileStep<Obj, S, Deps, W> {
   /**
-   * owns declares children of the primary object: `ctx.apply` may write them, and when one changes, its owner is reconciled. With
-   * `remove`, `ctx.remove` may delete them. With `apply: false` they are only watched, and need no right to write.
+   * owns declares children of the primary object: `ctx.apply` may write them, and when one changes, its owner is
+   * reconciled. With `remove`, `ctx.remove` may delete them. With `apply: false` they are only watched, and no right to
+   * write is needed.
    */
   owns<
     T extends KubernetesObject,
@@ -77,7 +91,7 @@ export interface ControllerStep<Obj, S, Deps, W extends WriteTypes> extends Reco
     Owning<W, Id, Apply, Remove>
   >;
 
-  /** watches watches any other objects; `map` says which primary keys they concern. */
+  /** watches adds any other objects as a source; `map` returns the primary keys that they concern. */
   watches<
     T extends KubernetesObject,
     Id extends string,
@@ -90,15 +104,15 @@ export interface ControllerStep<Obj, S, Deps, W extends WriteTypes> extends Reco
   ): ControllerStep<Obj, S & { readonly [K in N]: SourceOf<Resource<T, Id>, V, I> }, Deps, W>;
 
   /**
-   * triggeredBy runs the keys of a stream outside Kubernetes: messages of a queue, calls of a webhook, a device. It is open
-   * while the controller works, on the leader alone, and is opened again with a backoff when it fails or ends. A key is a
-   * hint to look: one that has no object is left out, and what was sent while nobody listened is lost.
+   * triggeredBy runs the keys of a stream outside Kubernetes: messages of a queue, calls of a webhook, a device. The
+   * stream is open while the controller runs, on the leader only, and is reopened with a backoff when it fails or ends.
+   * A key is only a hint: a key without an object is ignored, and keys sent while the stream is not open are lost.
    */
   triggeredBy(name: string, keys: TriggerKeys<ObjectKey, Deps, S>): ControllerStep<Obj, S, Deps, W>;
 
   /**
-   * applies lets `ctx.apply` write a kind whose objects are not watched by their owner: children whose names we make. With
-   * `remove`, `ctx.remove` may delete them. Of a kind that is owned it replaces what `owns` implies.
+   * applies lets `ctx.apply` write a kind whose objects are not watched by their owner: children whose names we
+   * generate. With `remove`, `ctx.remove` may delete them. For an owned kind it replaces what `owns` implies.
    */
   applies<Id extends string, const O extends WriteKindOptions = { remove: false }>(
     kind: Resource<KubernetesObject, Id> & KnownKind<Id>,
@@ -111,25 +125,28 @@ export interface ControllerStep<Obj, S, Deps, W extends WriteTypes> extends Reco
     options?: O,
   ): ControllerStep<Obj, S, Deps, Ensuring<W, Id, O>>;
 
-  /** reports lets `ctx.eventAbout` send events about objects of a kind. `ctx.event` is about the primary object. */
+  /** reports lets `ctx.eventAbout` send events about objects of a kind. `ctx.event` is for the primary object. */
   reports<Id extends string>(
     kind: Resource<KubernetesObject, Id>,
     options?: Pick<WriteKindOptions, 'namespaces'>,
   ): ControllerStep<Obj, S, Deps, Reporting<W, Id>>;
 
-  /** when narrows the events of the primary kind that cause work: all predicates must pass. Comes last before `reconcile`. */
+  /**
+   * when restricts the events of the primary kind that cause work: all predicates must pass. It is the last step before
+   * `reconcile`.
+   */
   when(...predicates: readonly Predicate<Obj>[]): ReconcileStep<Obj, S, Deps, W>;
 }
 
-/** ControllerStart is the first step: it may also say what the reconcile function needs. */
+/** ControllerStart is the first step: it may also declare the dependencies of the reconcile function. */
 export interface ControllerStart<Obj, S, W extends WriteTypes> extends ControllerStep<Obj, S, unknown, W> {
-  /** using names the type of `ctx.deps`; the operator's `setup` must return it. */
+  /** using declares the type of `ctx.deps`; the operator's `setup` must return it. */
   using<Deps>(): ControllerStep<Obj, S, Deps, W>;
 }
 
 /** KeyedStep adds sources and writes to a keyed controller. */
 export interface KeyedStep<S, Deps, W extends WriteTypes> {
-  /** watches watches objects; `map` says which keys they concern. */
+  /** watches adds objects as a source; `map` returns the keys that they concern. */
   watches<
     T extends KubernetesObject,
     Id extends string,
@@ -142,16 +159,20 @@ export interface KeyedStep<S, Deps, W extends WriteTypes> {
   ): KeyedReconcileStep<S & { readonly [K in N]: SourceOf<Resource<T, Id>, V, I> }, Deps, W>;
 
   /**
-   * triggeredBy runs the keys of a stream outside Kubernetes: messages of a queue, calls of a webhook, a device. It is open
-   * while the controller works, on the leader alone, and is opened again with a backoff when it fails or ends. What was sent
-   * while nobody listened is lost: a stream that is opened should begin with every key that may need work.
+   * triggeredBy runs the keys of a stream outside Kubernetes: messages of a queue, calls of a webhook, a device. The
+   * stream is open while the controller runs, on the leader only, and is reopened with a backoff when it fails or ends.
+   * Keys sent while the stream is not open are lost: a newly opened stream should begin with every key that may need
+   * work.
    */
   triggeredBy(name: string, keys: TriggerKeys<string, Deps, S>): KeyedReconcileStep<S, Deps, W>;
 }
 
-/** KeyedReconcileStep may end the sentence: without any source no key would ever come. */
+/** KeyedReconcileStep may complete the declaration: without a source no key would ever be enqueued. */
 export interface KeyedReconcileStep<S, Deps, W extends WriteTypes> extends KeyedStep<S, Deps, W> {
-  /** applies lets `ctx.apply` write a kind. Nothing owns what a keyed controller makes: name labels that tell it apart. */
+  /**
+   * applies lets `ctx.apply` write a kind. A keyed controller owns no objects: pass labels that identify what it
+   * writes.
+   */
   applies<Id extends string, const O extends WriteKindOptions = { remove: false }>(
     kind: Resource<KubernetesObject, Id> & KnownKind<Id>,
     options?: O,
@@ -169,12 +190,12 @@ export interface KeyedReconcileStep<S, Deps, W extends WriteTypes> extends Keyed
     options?: Pick<WriteKindOptions, 'namespaces'>,
   ): KeyedReconcileStep<S, Deps, Reporting<W, Id>>;
 
-  /** reconcile says what is done about a key. It runs also for keys that nothing maps to any more. */
+  /** reconcile sets the function that processes a key. It also runs for keys that nothing maps to any more. */
   reconcile(fn: Reconcile<KeyedContext<S, Deps, W>>): Controller<Deps>;
 }
 
 /** KeyedStart is the first step of a keyed controller. */
 export interface KeyedStart<W extends WriteTypes> extends KeyedStep<unknown, unknown, W> {
-  /** using names the type of `ctx.deps`; the operator's `setup` must return it. */
+  /** using declares the type of `ctx.deps`; the operator's `setup` must return it. */
   using<Deps>(): KeyedStep<unknown, Deps, W>;
 }

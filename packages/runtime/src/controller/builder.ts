@@ -12,8 +12,8 @@ import type { TriggerDeclaration } from './trigger-stream.ts';
 import type { NoWrites, OwningOptions, WriteKindOptions } from './write-types.ts';
 
 /**
- * controller declares what keeps the objects of a kind as they should be. It reads as a sentence, ends with `reconcile`,
- * and does nothing until a Manager runs it.
+ * controller declares a controller that reconciles the objects of a kind. The declaration reads as a sentence, ends
+ * with `reconcile`, and does nothing until a Manager runs it.
  *
  * @example
  * const copies = controller(ConfigMap, { labelSelector: 'copy-to' })
@@ -38,7 +38,7 @@ export function controller<
   const name = options.name ?? kind.kind.toLowerCase();
   const { finalizer, summarize = true } = options;
   const sources = [source('primary', kind, options as unknown as AnyOptions)];
-  // Which types belong together was checked where the caller named them; inside the builder they are erased.
+  // The caller's types were checked by the signatures; inside the builder they are erased.
   return builder({
     name,
     work: options,
@@ -53,8 +53,8 @@ export function controller<
 }
 
 /**
- * keyed declares a controller whose keys are any strings that map functions name: for work that belongs to no single
- * object, such as one shared secret or a whole cluster.
+ * keyed declares a controller whose keys are arbitrary strings that map functions return: for work that belongs to no
+ * single object, such as one shared secret or a whole cluster.
  *
  * @example
  * const bundle = keyed('trust-bundle')
@@ -66,7 +66,7 @@ export function keyed(name: string, options: WorkOptions = {}): KeyedStart<NoWri
   return builder({ name, work: options, finalizer: undefined, summarize: false, ...none }) as never;
 }
 
-/** Draft is a declaration that is not finished. */
+/** Draft is an incomplete declaration. */
 interface Draft {
   readonly name: string;
   readonly work: WorkOptions;
@@ -74,13 +74,13 @@ interface Draft {
   readonly summarize: boolean;
   readonly sources: readonly Source[];
   readonly triggers: readonly TriggerDeclaration[];
-  /** What owning implies; an explicit declaration of the same kind replaces it. */
+  /** The writes that owning implies; an explicit declaration of the same kind replaces them. */
   readonly owned: readonly WriteDeclaration[];
   readonly writes: readonly WriteDeclaration[];
   readonly reports: readonly ReportDeclaration[];
 }
 
-/** The builder itself is untyped: the steps are its types, and nothing else can be reached. */
+/** The builder itself is untyped: the steps are its types, and callers can reach nothing else. */
 function builder(draft: Draft) {
   check(draft);
   const { sources, triggers, owned, writes, reports } = draft;
@@ -126,7 +126,7 @@ function builder(draft: Draft) {
   };
 }
 
-/** impliedWrites is what owning a kind allows by itself. */
+/** impliedWrites returns the writes that owning a kind allows by itself. */
 function impliedWrites(
   name: string,
   resource: Resource,
@@ -136,7 +136,10 @@ function impliedWrites(
   return apply ? [{ verb: 'apply', resource, remove, namespaces }] : [];
 }
 
-/** allWrites adds what owning implies to what is declared. A kind that is owned and declared is written as declared. */
+/**
+ * allWrites adds the writes that owning implies to the declared ones. A kind that is both owned and declared is written
+ * as declared.
+ */
 function allWrites({ owned, writes }: Draft): readonly WriteDeclaration[] {
   const removed = new Set(owned.filter(({ remove }) => remove).map(({ resource }) => resource.id));
   const declared = new Set(writes.map(({ resource }) => resource.id));
@@ -182,7 +185,7 @@ function finalizerOf(draft: Draft): string {
   return finalizer;
 }
 
-/** What any source's options are without their static types. */
+/** AnyOptions holds the options of any source without their static types. */
 interface AnyOptions
   extends Partial<Pick<Source, 'view' | 'namespaces' | 'labelSelector' | 'fieldSelector' | 'indexes'>> {
   readonly clusterWideOnly?: boolean | undefined;

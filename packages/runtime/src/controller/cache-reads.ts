@@ -3,19 +3,19 @@ import type { Informer } from '../cache/informer.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { CacheReads, Source, SourceListOptions, SourceRef, SourceTypes } from './sources.ts';
 
-/** indexName keeps the indexes of two controllers apart that share an informer. */
+/** indexName distinguishes the indexes of two controllers that share an informer. */
 export function indexName(controller: string, source: string, index: string): string {
   return `${controller}/${source}/${index}`;
 }
 
-/** leftOutOf are the names of the sources that a manager limited to namespaces does not watch. */
+/** leftOutOf returns the names of the sources that a manager limited to namespaces does not watch. */
 export function leftOutOf(sources: readonly Source[]): ReadonlySet<string> {
   return new Set(sources.filter(({ isLeftOut }) => isLeftOut).map(({ name }) => name));
 }
 
 /**
- * cacheReads reads the informers of a controller by the names of its sources; those that are left out are empty. Its functions
- * need no `this`.
+ * cacheReads reads the informers of a controller by the names of its sources; sources that are left out are empty. Its
+ * functions need no `this`.
  */
 export function cacheReads(
   controller: string,
@@ -23,7 +23,7 @@ export function cacheReads(
   leftOut: ReadonlySet<string> = new Set(),
 ): CacheReads<SourceTypes> {
   const nameOf = (source: SourceRef<string>): string => (typeof source === 'string' ? source : source.id);
-  /** Undefined for one that is left out. */
+  /** Undefined for a source that is left out. */
   const find = (name: string): Informer<unknown> | undefined => {
     const informer = informers.get(name);
     if (informer || leftOut.has(name)) return informer;

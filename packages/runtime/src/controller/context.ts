@@ -7,7 +7,7 @@ import type { LiveClient } from './live-client.ts';
 import type { CacheReads } from './sources.ts';
 import type { ContextWrites, EventAboutFor, StatusFor, WriteTypes } from './write-types.ts';
 
-/** EnqueueOptions says when and how urgently. */
+/** EnqueueOptions configures when and how urgently a key runs. */
 export interface EnqueueOptions {
   /** Defaults to 0. */
   readonly afterMs?: number | undefined;
@@ -15,60 +15,74 @@ export interface EnqueueOptions {
   readonly priority?: number | undefined;
 }
 
-/**
- * BaseContext is what every reconcile gets. Its members may be taken apart: `async ({ key, get, log }) => …`.
- */
+/** BaseContext is passed to every reconcile. It may be destructured: `async ({ key, get, log }) => …`. */
 export interface BaseContext<S, Deps, Key, W extends WriteTypes> extends CacheReads<S>, ContextWrites<W> {
   readonly key: Key;
-  /** Why this run: for logs and people, never for decisions. At most 16. */
+  /** Why this run happens: for logs and people, never for decisions. At most 16. */
   readonly causes: readonly Cause[];
-  /** 1 for the first try, one more for each failure in a row before it. Runs that events brought before a retry was due do not count. */
+  /**
+   * 1 for the first attempt, plus one for each previous failure in a row. Runs that events caused before a retry was
+   * due do not count.
+   */
   readonly attempt: number;
-  /** Aborted when the reconcile's time is over, or the controller must stop at once. Requests of `live` follow it by themselves. */
+  /**
+   * Aborted when the reconcile's time is over, or the controller must stop immediately. Requests of `live` use it
+   * automatically.
+   */
   readonly signal: AbortSignal;
-  /** Carries controller, key and reconcileId on every line. */
+  /** Adds controller, key and reconcileId to every line. */
   readonly log: Log;
   readonly clock: Clock;
   /** What the operator's `setup` returned. */
   readonly deps: Deps;
-  /** Who owns the fields that the controller writes: `bowline-<operator>-<controller>`. */
+  /** The owner of the fields that the controller writes: `<vendor>-<operator>-<controller>`. */
   readonly fieldManager: string;
-  /** The API server. Writes have the controller's field manager unless they name one. They are refused once leadership is lost; their answers are visible to `get` and `list` at once. */
+  /**
+   * The API server. Writes use the controller's field manager unless they name one. They fail once leadership is lost;
+   * their results are immediately visible to `get` and `list`.
+   */
   readonly live: LiveClient;
-  /** enqueue asks for a run of a key of this controller. */
+  /** enqueue requests a run of a key of this controller. */
   enqueue(key: Key, options?: EnqueueOptions): void;
   /**
-   * eventAbout tells people what happened to an object of a kind that is declared with `reports`. Said in every run of the
-   * key in which it holds, it is sent when it begins to, and never fails the run.
+   * eventAbout reports to people what happened to an object of a kind that is declared with `reports`. Call it in every
+   * run of the key in which it holds: the event is sent when it begins to hold, and never fails the run.
    */
   readonly eventAbout: EventAboutFor<W['reports']>;
 }
 
-/** ReconcileContext is what the reconcile function of a kind gets: its object exists, in the cache, at this moment. */
+/** ReconcileContext is passed to the reconcile function of a kind: its object exists in the cache at this moment. */
 export interface ReconcileContext<Obj, S, Deps, W extends WriteTypes> extends BaseContext<S, Deps, ObjectKey, W> {
   /** The object as the declared view keeps it. Shared: never change it. */
   readonly object: Obj;
-  /** Collects what is said of the object: at most one patch, after the function, and none when nothing changed. */
+  /**
+   * Collects changes of the object's status: at most one patch after the function has returned, and none when nothing
+   * changed.
+   */
   readonly status: StatusFor<W['status']>;
   /**
-   * event tells people what happened to the object; `kubectl describe` shows it. Said in every run, it is sent when it begins
-   * to hold. The message is free of ids and numbers that change each time.
+   * event reports to people what happened to the object; `kubectl describe` shows it. Call it in every run in which it
+   * holds: the event is sent when it begins to hold. The message must not contain ids and numbers that change each
+   * time.
    */
   event(type: 'Normal' | 'Warning', reason: string, message: string): void;
 }
 
-/** CleanupContext is what the cleanup function of a kind gets: its object is being deleted. */
+/** CleanupContext is passed to the cleanup function of a kind: its object is being deleted. */
 export interface CleanupContext<Obj, S, Deps, W extends WriteTypes> extends ReconcileContext<Obj, S, Deps, W> {
-  /** Since when, and what was asked for its dependents. */
+  /** When the deletion began, and what happens to the dependents. */
   readonly deletion: Deletion;
 }
 
-/** KeyedContext is what the reconcile function of a keyed controller gets. */
+/** KeyedContext is passed to the reconcile function of a keyed controller. */
 export type KeyedContext<S, Deps, W extends WriteTypes> = BaseContext<S, Deps, string, W>;
 
-/** ReconcileResult is what a reconcile function may return: nothing, or when to look again even if nothing happens. */
+/** ReconcileResult is the result of a reconcile function: nothing, or when to run again even if nothing happens. */
 export type ReconcileResult = { readonly requeueAfterMs?: number | undefined } | undefined;
 
-/** Reconcile brings the world to where the object says it should be. It runs again whenever anything it declared changes. */
+/**
+ * Reconcile brings the cluster to the state that the object describes. It runs again whenever anything it declared
+ * changes.
+ */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing must be assignable.
 export type Reconcile<Context> = (context: Context) => Promise<ReconcileResult | void> | ReconcileResult | void;

@@ -3,13 +3,13 @@ import type { Labels, Metrics } from '../observability/metrics.ts';
 /** Outcome is the `result` label of a finished reconcile. */
 export type Outcome = 'success' | 'error' | 'requeue' | 'requeue_after';
 
-/** The buckets of controller-runtime, so that its dashboards fit: dense below a second, then up to a minute. */
+/** The buckets of controller-runtime, so that its dashboards work: dense below a second, then up to a minute. */
 const DURATION_BUCKETS = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
   2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
 ];
 
-/** ControllerState is what the gauges are read from, just before they are scraped. */
+/** ControllerState provides the values of the gauges, read just before they are scraped. */
 export interface ControllerState {
   activeWorkers(): number;
   overdue(): number;
@@ -17,7 +17,10 @@ export interface ControllerState {
   unmapped(): number;
 }
 
-/** ControllerMetrics measures one controller under the names that controller-runtime uses, all present from the start. */
+/**
+ * ControllerMetrics measures one controller under the names that controller-runtime uses. All series exist from the
+ * start.
+ */
 export class ControllerMetrics implements Disposable {
   readonly #labels: Labels;
   readonly #outcomes: Readonly<Record<Outcome, Labels>>;

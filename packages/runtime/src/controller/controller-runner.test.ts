@@ -410,7 +410,8 @@ describe('watched objects', () => {
     await settled();
     expect(mapped.splice(0)).toEqual(['add of watched Secret default/good']);
     expect(await metrics.render()).toContain('bowline_unmapped_objects{controller="configmap"} 2');
-    // It fails on, and a later change fails too; what it concerned before is not forgotten when it is deleted.
+    // It keeps failing, and a later change fails too; the keys that it concerned before are not forgotten when it is
+    // deleted.
     await clock.advance(4_000);
     server.put(Secret, { metadata: { namespace: 'default', name: 'bad' }, type: 'a' });
     server.remove(Secret, { namespace: 'default', name: 'bad' });
@@ -505,7 +506,7 @@ describe('a keyed controller', () => {
     server.put(Secret, { metadata: { namespace: 'default', name: 's', labels: { again: 'yes' } } });
     await settled();
     expect(server.all(Event).map(({ regarding, reason }) => `${regarding?.kind} ${regarding?.name} ${reason}`)).toEqual(
-      // Warnings go first.
+      // Warnings are sent first.
       ['Secret s Unused', 'ConfigMap a Seen'],
     );
   });

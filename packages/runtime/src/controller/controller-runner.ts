@@ -30,7 +30,7 @@ import type { CacheReads, Source, SourceTypes } from './sources.ts';
 import { TriggerStream } from './trigger-stream.ts';
 import { Triggers } from './triggers.ts';
 
-/** ControllerCache is what a controller needs of a Cache. */
+/** ControllerCache is the part of a Cache that a controller needs. */
 export interface ControllerCache extends WriteRecorder {
   informer(
     resource: Resource,
@@ -38,11 +38,11 @@ export interface ControllerCache extends WriteRecorder {
   ): Informer<unknown>;
 }
 
-/** ControllerRunnerOptions is where a controller runs. */
+/** ControllerRunnerOptions holds the environment of a controller. */
 export interface ControllerRunnerOptions {
-  /** The operator's. */
+  /** The identity of the operator. */
   readonly identity: OperatorIdentity;
-  /** Which process this is, for events. */
+  /** Identifies this process in events. */
   readonly instance: string;
   readonly cache: ControllerCache;
   readonly clock: Clock;
@@ -51,37 +51,40 @@ export interface ControllerRunnerOptions {
   readonly metrics: Metrics;
 }
 
-/** ControllerRunOptions is what is known only when the work may begin. */
+/** ControllerRunOptions holds what is known only when the work may begin. */
 export interface ControllerRunOptions {
   /** Guarded by leadership. */
   readonly client: Client;
   readonly deps: unknown;
-  /** How long running reconciles may go on after the signal. */
+  /** How long running reconciles may continue after the signal. */
   readonly drainMs: number;
-  /** Ends everything at once, drain included. */
+  /** Ends everything immediately, including the drain. */
   readonly lost?: AbortSignal | undefined;
 }
 
-/** SingleRunsOptions is what runs without a queue need. */
+/** SingleRunsOptions holds what runs without a queue need. */
 export interface SingleRunsOptions extends Pick<ControllerRunOptions, 'client' | 'deps'> {
-  /** Told of the keys that a run asks for. */
+  /** Called with the keys that a run enqueues. */
   readonly enqueue: RunShared['enqueue'];
 }
 
-/** SingleRuns are runs without a queue. */
+/** SingleRuns executes runs without a queue. */
 export interface SingleRuns {
-  /** begin returns the work of a run, undefined when there is none for its key, or a deferral. */
+  /** begin returns the work of a run, undefined if there is none for its key, or a deferral. */
   readonly begin: ReconcilerOptions['begin'];
-  /** Holds the events of the runs until it is run. */
+  /** Collects the events of the runs until its `run` is called. */
   readonly events: EventRecorder | undefined;
 }
 
-/** ControllerState is where a controller stands: `idle` until it may work, `waiting` for its informers' first state. */
+/**
+ * ControllerState is the state of a controller: `idle` until it may work, `waiting` for the first state of its
+ * informers.
+ */
 export type ControllerState = 'idle' | 'waiting' | 'running' | 'draining' | 'stopped';
 
 /**
- * ControllerRunner runs one controller. Its informers are asked for at once, so that they are warm before the work may
- * begin; it subscribes to them, and has a queue to fill, only from then on.
+ * ControllerRunner runs one controller. It requests its informers immediately, so that they are warm before the work
+ * may begin; it subscribes to them, and fills its queue, only from then on.
  */
 export class ControllerRunner implements Disposable {
   readonly controller: Controller;
@@ -142,12 +145,12 @@ export class ControllerRunner implements Disposable {
     return this.#state;
   }
 
-  /** isSynced is whether every informer has its first complete state. */
+  /** isSynced reports whether every informer has its first complete state. */
   get isSynced(): boolean {
     return this.unsynced().length === 0;
   }
 
-  /** unsynced says which informers the controller waits for, and why. */
+  /** unsynced returns the informers that the controller waits for, and why. */
   unsynced(): InformerHealth[] {
     const waiting: InformerHealth[] = [];
     for (const informer of this.#informers.values()) if (!informer.hasSynced) waiting.push(informer.health());
@@ -159,24 +162,24 @@ export class ControllerRunner implements Disposable {
     await Promise.all(Array.from(this.#informers.values(), (informer) => informer.synced(signal)));
   }
 
-  /** entries shows the keys that wait, run or are blocked. */
+  /** entries returns the keys that wait, run or are blocked. */
   entries(limit?: number): QueueEntry[] {
     return this.#queue.entries(limit);
   }
 
-  /** overdueKeys are blocked by reconciles that took too long and have not ended. */
+  /** overdueKeys returns the keys that are blocked by reconciles that timed out and have not ended. */
   overdueKeys(): readonly string[] {
     return this.#reconciler?.overdueKeys() ?? [];
   }
 
-  /** pausedKeys are the objects that are left alone. */
+  /** pausedKeys returns the paused objects. */
   pausedKeys(): readonly string[] {
     return [...this.#paused];
   }
 
   /**
-   * run waits for the informers, works until the signal is aborted, and drains. Settles when it has stopped. Answers the
-   * keys whose reconciles had not ended by then.
+   * run waits for the informers, works until the signal is aborted, and drains. It resolves when the controller has
+   * stopped, with the keys whose reconciles had not ended by then.
    */
   async run(signal: AbortSignal, options: ControllerRunOptions): Promise<readonly string[]> {
     const { log, clock } = this.#options;
@@ -197,7 +200,7 @@ export class ControllerRunner implements Disposable {
     const recording = events?.run(recorded.signal);
     using subscriptions = this.#subscribe();
     using resync = this.#resyncRegularly();
-    // After the first events, so that the most urgent of them comes first.
+    // After the first events, so that the most urgent of them runs first.
     const workers = reconciler.run();
     const streams = this.#followTriggers(over, options.deps);
     this.#state = 'running';
@@ -222,15 +225,15 @@ export class ControllerRunner implements Disposable {
     return left;
   }
 
-  /** Stops measuring: for after the end, also of a controller that never ran. */
+  /** Stops measuring. Call it at the end, even for a controller that never ran. */
   [Symbol.dispose](): void {
     void this.#queue.shutDown({ discard: true });
     this.#metrics[Symbol.dispose]();
   }
 
   /**
-   * Objects that are written are kept with our part of managedFields: then the cache alone tells what would change. A trigger
-   * reads the sources of this controller.
+   * Written objects are kept with our part of managedFields, so that the cache is enough to decide what would change. A
+   * trigger reads the sources of this controller.
    */
   #viewOf({ role, resource, view }: Source): View<never> {
     if (typeof view === 'object' && view.kind === 'trigger') {
@@ -343,7 +346,7 @@ export class ControllerRunner implements Disposable {
       timer = clock.setTimer(periodMs * between(random, 0.9, 1.1), () => {
         for (const source of this.controller.sources) {
           const informer = this.#informers.get(source.name);
-          // Everything that has a primary is found through it.
+          // If there is a primary kind, everything else is reached through it.
           if (informer && (source.role === 'primary' || this.#primary === undefined)) {
             this.#triggers.resync(source, informer);
           }

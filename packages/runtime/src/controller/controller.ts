@@ -4,43 +4,46 @@ import type { Reconcile } from './context.ts';
 import type { Source } from './sources.ts';
 import type { TriggerDeclaration } from './trigger-stream.ts';
 
-/** WorkOptions says how a controller works. */
+/** WorkOptions configures how a controller works. */
 export interface WorkOptions {
-  /** How many keys are worked on at the same time. Defaults to 1. */
+  /** How many keys are processed concurrently. Defaults to 1. */
   readonly concurrency?: number | undefined;
   /**
-   * How long one reconcile may take. Then its signal is aborted and another key gets its place; its own key stays blocked
-   * until it has really ended. Defaults to 5 minutes.
+   * How long one reconcile may take. After that its signal is aborted and another key gets its slot; its own key stays
+   * blocked until it has ended. Defaults to 5 minutes.
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Delays after failures. Defaults to 5 ms up to 1000 s, doubling. A run that an event brought before the delay was over
-   * does not lengthen it.
+   * Delays after failures. Defaults to 5 ms up to 1000 s, doubling. A run that an event caused before the delay was
+   * over does not lengthen it.
    */
   readonly backoff?: BackoffOptions | undefined;
-  /** How often every key is looked at although nothing happened, at low priority, give or take a tenth; false for never. Defaults to 10 hours. */
+  /**
+   * How often every key runs although nothing happened, at low priority, plus or minus a tenth; false for never.
+   * Defaults to 10 hours.
+   */
   readonly resyncMs?: number | false | undefined;
 }
 
-/** WriteDeclaration is a kind that a controller writes. */
+/** WriteDeclaration declares a kind that a controller writes. */
 export interface WriteDeclaration {
   readonly verb: 'apply' | 'ensure';
   readonly resource: Resource;
   readonly remove: boolean;
-  /** Undefined: everywhere. */
+  /** Undefined: all namespaces. */
   readonly namespaces: readonly string[] | undefined;
 }
 
-/** ReportDeclaration is a kind that a controller sends events about. */
+/** ReportDeclaration declares a kind that a controller sends events about. */
 export interface ReportDeclaration {
   readonly resource: Resource;
-  /** Undefined: everywhere. */
+  /** Undefined: all namespaces. */
   readonly namespaces: readonly string[] | undefined;
 }
 
 /**
- * Controller is a finished declaration: what is watched and what is done about it. It runs in a Manager, as part of an
- * operator. `Deps` is what it needs of the operator's `setup`.
+ * Controller is a complete declaration: what is watched and how it is reconciled. It runs in a Manager, as part of an
+ * operator. `Deps` is the type of the dependencies that the operator's `setup` must return.
  */
 export interface Controller<in Deps = never> {
   readonly name: string;
@@ -49,13 +52,13 @@ export interface Controller<in Deps = never> {
   /** Streams of keys from outside Kubernetes. */
   readonly triggers: readonly TriggerDeclaration[];
   readonly writes: readonly WriteDeclaration[];
-  /** Besides the primary kind, which every controller of a kind reports about. */
+  /** In addition to the primary kind, which every controller of a kind reports about. */
   readonly reports: readonly ReportDeclaration[];
-  /** Whether the runtime keeps `Ready`, `Reconciling` and `Stalled`. */
+  /** Whether the runtime maintains `Ready`, `Reconciling` and `Stalled`. */
   readonly summarize: boolean;
-  /** Present if and only if a cleanup is declared. */
+  /** Set if and only if a cleanup is declared. */
   readonly finalization: { readonly finalizer: string; readonly cleanup: Reconcile<never> } | undefined;
-  /** A finalizer that was named although there is no cleanup; an operator refuses that. */
+  /** A finalizer that was declared without a cleanup; an operator rejects that. */
   readonly unusedFinalizer?: string | undefined;
   readonly work: Readonly<{
     concurrency: number;
@@ -63,8 +66,8 @@ export interface Controller<in Deps = never> {
     backoff: BackoffOptions;
     resyncMs: number | false;
   }>;
-  /** Untyped here: the builder held the function and its context's type together. */
+  /** Untyped here: the builder checked the function against the type of its context. */
   readonly reconcile: Reconcile<never>;
-  /** Never set: carries `Deps`. */
+  /** Never set: it only carries the type `Deps`. */
   readonly needs?: (deps: Deps) => void;
 }

@@ -17,7 +17,7 @@ const Account = defineResource({
 });
 const LABEL = 'scope.test.bowline.dev/password';
 
-/** How often a password was made. */
+/** How often a password was generated. */
 let made = 0;
 
 const accounts = controller(Account)
@@ -51,7 +51,7 @@ test('refuses a child outside the selector that owns declares, and never overwri
 
   await create('inside', true);
   const { data } = await c.until(Secret, { name: 'inside' }, () => true);
-  // Taken out of the selector, it is no longer in the cache.
+  // Without the labels of the selector, it is no longer in the cache.
   const key = { namespace: c.namespace, name: 'inside' };
   await c.admin.patch(Secret, key, { type: 'merge', body: { metadata: { labels: null } } });
   await c.restart();

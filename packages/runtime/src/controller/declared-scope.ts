@@ -6,8 +6,8 @@ import type { WriteCheck } from '../writing/guarded-create.ts';
 import type { Source } from './sources.ts';
 
 /**
- * declaredScopeCheck refuses a child that `owns` would not select: its events would never cause a run, and the cache would not know
- * that it exists.
+ * declaredScopeCheck rejects a child that `owns` would not select: its events would never cause a run, and the cache
+ * would not know that it exists.
  */
 export function declaredScopeCheck(sources: readonly Source[]): WriteCheck {
   const scopes = new Map<string, Scope[]>();

@@ -33,11 +33,11 @@ const texts = managedContent({
   marks: {},
 });
 
-/** Gate is when the runs of an operator write, and what they saw. */
+/** Gate controls when the runs of an operator write, and records what they saw. */
 interface Gate {
   readonly opens: (signal: AbortSignal) => Promise<unknown>;
   readonly begun: string[];
-  /** The codes of the errors, by way. */
+  /** The codes of the errors, by way of writing. */
   readonly ended: Map<string, string | undefined>;
 }
 
@@ -89,7 +89,7 @@ function operatorWith({ opens, begun, ended }: Gate, namespace: string) {
   });
 }
 
-/** writesOf is what an account wrote, as the API server recorded it: all but its Lease. */
+/** writesOf returns the writes of an account, as the API server recorded them, except for its Lease. */
 async function writesOf(c: Cluster, account: TestServiceAccount, since: number): Promise<string[]> {
   const username = `system:serviceaccount:${account.namespace}:${account.name}`;
   return (await c.controlPlane.audit(since))
@@ -100,7 +100,7 @@ async function writesOf(c: Cluster, account: TestServiceAccount, since: number):
     );
 }
 
-/** Everything, because the API server lets only such accounts name a kind as owner that it does not know yet. */
+/** All rights, because the API server lets only such accounts name a kind as owner that it does not know yet. */
 const clusterRules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
 
 test.each(['another holds the Lease', 'the Lease cannot be renewed'])(
@@ -119,13 +119,13 @@ test.each(['another holds the Lease', 'the Lease cannot be renewed'])(
     await using transport = await transportOf(c, account.identity);
     let isCutOff = false;
     const cuttable = new InterceptingTransport(transport, (request, send) =>
-      // Unanswered until the elector gives up on it.
+      // Not answered until the elector gives up on it.
       isCutOff && request.lane === 'lease'
         ? new Promise((_, reject) => request.signal?.addEventListener('abort', () => reject(new Error('cut off'))))
         : send(),
     );
     const wire = new VirtualClock({ startMs: Date.now() });
-    // Each run tries at the very moment at which it is told to end.
+    // Each run attempts its write at the very moment at which it is aborted.
     const gate: Gate = { opens: untilAborted, begun: [], ended: new Map() };
     const leader = runOperator(c, operatorWith(gate, c.namespace), cuttable, { wire, leaderElection: {} });
     await vi.waitFor(() => expect(gate.begun.toSorted()).toEqual(WAYS.toSorted()), { timeout: 20_000 });
@@ -143,7 +143,7 @@ test.each(['another holds the Lease', 'the Lease cannot be renewed'])(
     await vi.waitFor(() => expect(gate.ended.size).toBe(WAYS.length));
     expect(gate.ended.get('client')).toBe('BOWLINE_NOT_LEADER');
 
-    // The same operator, not deposed, would have written all of it.
+    // The same operator, not deposed, would have written everything.
     const other = await c.serviceAccount({ clusterRules });
     await using otherTransport = await transportOf(c, other.identity);
     const free: Gate = { opens: () => Promise.resolve(), begun: [], ended: new Map() };

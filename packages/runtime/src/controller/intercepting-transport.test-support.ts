@@ -4,19 +4,22 @@ import { connectionFrom } from '../kubeconfig/load-kubeconfig.ts';
 import { connect } from '../transport/connect.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';
 
-/** transportOf connects as somebody to a test's control plane. Close it after use. */
+/** transportOf connects with an identity to a test's control plane. Close it after use. */
 export async function transportOf(c: Cluster, identity: Parameters<Cluster['kubeconfig']>[0]): Promise<Transport> {
   const kubeconfig = await parseKubeconfig(JSON.stringify(await c.kubeconfig(identity)), 'test');
   return connect(connectionFrom(kubeconfig));
 }
 
-/** Intercept decides what becomes of a request; `send` hands it to the network. */
+/** Intercept decides what happens to a request; `send` passes it to the network. */
 export type Intercept = (
   request: TransportRequest,
   send: () => Promise<TransportResponse>,
 ) => Promise<TransportResponse>;
 
-/** InterceptingTransport lets a test stand between a client and its API server. Closing it leaves the transport below open. */
+/**
+ * InterceptingTransport lets a test intercept requests between a client and its API server. Closing it leaves the
+ * underlying transport open.
+ */
 export class InterceptingTransport implements Transport {
   readonly #below: Transport;
   readonly #intercept: Intercept;

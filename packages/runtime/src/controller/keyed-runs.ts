@@ -4,15 +4,15 @@ import type { Controller } from './controller.ts';
 import type { Run } from './run.ts';
 import { RunContext, type RunShared } from './run-context.ts';
 
-/** KeyedRunsOptions is what the runs of a keyed controller need. */
+/** KeyedRunsOptions holds what the runs of a keyed controller need. */
 export interface KeyedRunsOptions {
   readonly controller: Controller;
   readonly shared: RunShared;
-  /** Undefined where the controller declares nothing to send events about. */
+  /** Undefined if the controller declares no kind to send events about. */
   readonly events: EventRecorder | undefined;
 }
 
-/** KeyedRuns is what surrounds the function of a keyed controller: what a run said of objects is sent when it has ended. */
+/** KeyedRuns wraps the function of a keyed controller: the events of a run are sent when it has ended. */
 export class KeyedRuns {
   readonly #options: KeyedRunsOptions;
 
@@ -20,11 +20,11 @@ export class KeyedRuns {
     this.#options = options;
   }
 
-  /** begin answers the work of a run. */
+  /** begin returns the work of a run. */
   begin(run: Run): () => unknown {
     const { controller, shared, events } = this.#options;
     const context = new RunContext(shared, run, run.item.key, undefined);
-    // The context has every member; the function's own type names those that its builder declared.
+    // The context has every member; the function's type exposes those that its builder declared.
     if (!events) return () => controller.reconcile(context as never);
     return () => this.#reconcile(context, run.item.key, events);
   }
@@ -35,7 +35,7 @@ export class KeyedRuns {
       events.reports(key, context.eventReports);
       return result;
     } catch (error) {
-      // One that collided comes again at once, and one that was cut off has not said all.
+      // A run with a conflict is retried immediately, and an aborted run has not reported everything.
       if (!isConflict(error) && !context.signal.aborted) events.reports(key, context.eventReports);
       throw error;
     }

@@ -39,7 +39,7 @@ test('a warning is sent by the next process when the one before was killed after
   const metadata = { namespace: c.namespace, name: 'empty' };
   await c.admin.create(Draft, Draft.withDefaults({ metadata, spec: { text: '' } }));
 
-  // Killed: from the first event on, nothing of this process reaches the server.
+  // Killed: from the first event on, no request of this process reaches the server.
   let isDead = false;
   const cut = new InterceptingTransport(transport, (request, send) => {
     isDead ||= request.path.includes('/events');

@@ -25,7 +25,9 @@ const Fleet = defineResource({
   status: s.object({ waitingFor: s.string().optional() }),
 });
 
-/** It makes two agents, one with a finalizer, and their settings in another namespace; the agents go first. */
+/**
+ * It creates two agents, one with a finalizer, and their settings in another namespace; the agents are deleted first.
+ */
 const fleetsIn = (home: string) =>
   controller(Fleet, { namespaces: [home] })
     .applies(ConfigMap, { remove: true })
@@ -41,7 +43,7 @@ const fleetsIn = (home: string) =>
     .cleanup(async (context) => {
       const { object, key, live, remove, status, deletion } = context;
       const labels = { [LABEL]: key.name };
-      // Found by label alone, on purpose: what is not ours among them is for `remove` to tell.
+      // Found by label alone, on purpose: `remove` must detect which of them are not ours.
       const tier = (name: string, resource: Resource<KubernetesObject>, namespace = ''): CleanupTier => ({
         name,
         forcedFinalizer: AGENT_FINALIZER,
@@ -67,8 +69,8 @@ const fleetsIn = (home: string) =>
     });
 
 /**
- * How a step ends: `unsent` and `unanswered` kill the process before a request is sent, and after it was stored but before its
- * answer arrives; `lost` loses the answer alone.
+ * How a step ends: `unsent` and `unanswered` kill the process before a request is sent, and after it was stored but
+ * before its response arrives; `lost` loses only the response.
  */
 type Fault = 'unsent' | 'unanswered' | 'lost';
 
@@ -80,7 +82,7 @@ interface World {
   readonly writes: string[];
 }
 
-/** start runs the operator with an empty memory. With a fault, it happens at the `at`-th request that is not a watch. */
+/** start runs the operator without any memory. With a fault, it happens at the `at`-th request that is not a watch. */
 function start({ c, transport, writes }: World, fault?: { readonly kind: Fault; readonly at: number }) {
   const end = new AbortController();
   let requests = 0;
@@ -122,14 +124,17 @@ function start({ c, transport, writes }: World, fault?: { readonly kind: Fault; 
   };
 }
 
-/** live makes a Fleet and deletes it. Says whether the fault happened; whatever it was, everything is gone in the end. */
+/**
+ * live creates a Fleet and deletes it. It returns whether the fault happened; in any case, everything is gone at the
+ * end.
+ */
 async function live(world: World, spec: { readonly elsewhere: string }, fault: { kind: Fault; at: number }) {
   const { c } = world;
   const key = { namespace: c.namespace, name: 'fleet' };
   const process = start(world, fault);
   await c.admin.create(Fleet, Fleet.withDefaults({ metadata: key, spec }));
   const ready = c.until(Fleet, key, ({ status }) => status?.conditions?.some(({ type }) => type === 'Ready') ?? false);
-  // Whichever comes first; when it is killed before, nobody makes it ready.
+  // Whichever comes first; if the process is killed before, the Fleet never becomes ready.
   ready.catch(() => undefined);
   await Promise.race([ready, process.stopped]);
   await c.admin.delete(Fleet, key);
@@ -144,7 +149,7 @@ async function live(world: World, spec: { readonly elsewhere: string }, fault: {
   return process.wasFaulty();
 }
 
-/** Objects that somebody might take for the operator's. */
+/** Objects that could be mistaken for the operator's. */
 async function bystanders(c: Cluster, elsewhere: string): Promise<() => Promise<string[]>> {
   const made: [Resource<KubernetesObject>, ObjectKey][] = [];
   const make = async (
@@ -162,7 +167,7 @@ async function bystanders(c: Cluster, elsewhere: string): Promise<() => Promise<
   const { metadata: other } = await make(ConfigMap, c.namespace, 'other');
   const controlled = { apiVersion: 'v1', kind: 'ConfigMap', name: 'other', uid: other?.uid ?? '', controller: true };
   await make(ConfigMap, c.namespace, 'of-another-owner', { labels, ownerReferences: [controlled] });
-  // A version that is not served keeps the garbage collector, which would remove it, from looking for the owner.
+  // A version that is not served prevents the garbage collector from looking for the owner and removing the object.
   const stale = { apiVersion: `${GROUP}/v0`, kind: 'Fleet', name: 'fleet', uid: 'of-an-earlier-one', controller: true };
   await make(ConfigMap, c.namespace, 'of-a-stale-uid', { labels, ownerReferences: [stale] });
   await make(ConfigMap, c.namespace, 'of-another-fleet', { labels: { [LABEL]: 'fleet-2' } });
@@ -199,7 +204,7 @@ test.each<Fault>(['unsent', 'unanswered', 'lost'])(
         'of-another-owner',
       ]);
       expect(await c.admin.find(Secret, { namespace: elsewhere, name: 'settings' })).toBeUndefined();
-      // The settings go when the last agent is gone, and every deletion is of something that is ours.
+      // The settings are deleted after the last agent is gone, and only our objects are deleted.
       const deletions = writes.filter((write) => write.startsWith('DELETE'));
       expect(
         deletions.every((write) => ours.some((path) => write.endsWith(path))),
@@ -209,7 +214,7 @@ test.each<Fault>(['unsent', 'unanswered', 'lost'])(
       const agents = writes.findLastIndex((write) => !write.startsWith('POST') && write.includes('configmaps/agent-'));
       if (settings >= 0) expect(settings, writes.join('\n')).toBeGreaterThan(agents);
     }
-    // It was struck at every step: the last run had none left to be struck at.
+    // Every step was interrupted: the last run had no step left.
     expect(at).toBeGreaterThan(15);
   },
   120_000,

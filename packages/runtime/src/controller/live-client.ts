@@ -20,21 +20,21 @@ import type {
 } from '../client/client.ts';
 import { isStatus, livesOn } from '../writing/deletion.ts';
 
-/** LiveClient is the API server as a reconcile sees it: a client without a life of its own. */
+/** LiveClient is the API server as a reconcile sees it: a client without a lifecycle of its own. */
 export type LiveClient = Omit<
   Client,
   'fieldManager' | 'guarded' | 'checked' | 'withFieldManager' | 'onLeaseLane' | 'close' | typeof Symbol.asyncDispose
 >;
 
-/** WriteRecorder learns of every write, so that reads see it before the watch does. A Cache is one. */
+/** WriteRecorder is notified of every write, so that reads see it before the watch does. A Cache is one. */
 export interface WriteRecorder {
   recordWrite(resource: Resource, object: KubernetesObject): void;
   recordDelete(resource: Resource, key: ObjectKey, identity: { uid: string; resourceVersion?: string }): void;
 }
 
 /**
- * RecordingClient passes calls on, ties them to a signal, and records the answers of writes. One is made per reconcile
- * that asks for `live`.
+ * RecordingClient forwards calls, binds them to a signal, and records the results of writes. One is created per
+ * reconcile that uses `live`.
  */
 export class RecordingClient implements LiveClient {
   readonly #client: Client;
@@ -43,7 +43,10 @@ export class RecordingClient implements LiveClient {
   readonly #fieldManager: string | undefined;
   #hasWritten = false;
 
-  /** `fieldManager` is that of writes which name none, where the client has none either. Defaults to the API server's choice. */
+  /**
+   * `fieldManager` applies to writes that name none, if the client has none either. Defaults to the API server's
+   * choice.
+   */
   constructor(client: Client, recorder: WriteRecorder, signal: AbortSignal, fieldManager?: string) {
     this.#client = client;
     this.#fieldManager = client.fieldManager ?? fieldManager;
@@ -51,7 +54,7 @@ export class RecordingClient implements LiveClient {
     this.#signal = signal;
   }
 
-  /** hasWritten is whether anything was written, or tried to be. */
+  /** hasWritten reports whether anything was written or a write was attempted. */
   get hasWritten(): boolean {
     return this.#hasWritten;
   }
@@ -177,11 +180,11 @@ export class RecordingClient implements LiveClient {
   #tied<O extends RequestOptions>(options: O | undefined): O {
     const own = options?.signal;
     const signal = own && own !== this.#signal ? AbortSignal.any([own, this.#signal]) : this.#signal;
-    // O only narrows RequestOptions by optional members, so the object made here is one.
+    // O only narrows RequestOptions by optional members, so this object satisfies it.
     return { ...options, signal } as O;
   }
 
-  /** The answer to a write of a subresource other than status (`scale`, `eviction`, `token`) is of another kind. */
+  /** The response to a write of a subresource other than status (`scale`, `eviction`, `token`) is of another kind. */
   #written<T extends KubernetesObject>(resource: Resource<T>, answer: T, options: WriteOptions | undefined): T {
     const whole = options?.subresource === undefined || options.subresource === 'status';
     if (whole && !options?.dryRun && keyOf(answer).name) this.#recorder.recordWrite(resource, answer);

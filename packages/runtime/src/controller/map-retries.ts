@@ -5,13 +5,16 @@ import type { ObjectCause } from '../queue/cause.ts';
 import { Queue } from '../queue/queue.ts';
 import type { Source } from './sources.ts';
 
-/** Map functions fail on what is not in the cache yet, which a second cures, or on a bug, which a release cures. */
+/**
+ * Map functions fail on objects that are not in the cache yet, which takes a second, or on a bug, which takes a
+ * release.
+ */
 const BACKOFF = { minMs: 1_000, maxMs: 300_000 };
 
-/** Beyond this many objects that could not be mapped, their source is gone through as a whole instead. */
+/** Above this many objects that could not be mapped, their whole source is mapped again instead. */
 const MAX_OBJECTS = 1_000;
 
-/** States of one object that could not be mapped; beyond this many the oldest are dropped. */
+/** How many states of one object that could not be mapped are kept; the oldest are dropped. */
 const MAX_STATES = 8;
 
 /** MapFailure is a change of an object that could not be mapped. */
@@ -23,26 +26,25 @@ export interface MapFailure {
   readonly states: readonly unknown[];
 }
 
-/** MapRetriesOptions is what retries need. */
+/** MapRetriesOptions holds what retries need. */
 export interface MapRetriesOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   /** map maps the states again, and returns those for which the map function threw. */
   readonly map: (failure: MapFailure) => readonly unknown[];
-  /** resync maps everything that a source has; what fails comes back through `add`. */
+  /** resync maps all objects of a source; failures are passed to `add`. */
   readonly resync: (source: Source, informer: Informer<unknown>) => void;
 }
 
 /**
- * MapRetries maps again, with a backoff for each object, what a map function threw for: without it the keys that the object
- * concerns would wait for the resync. One line in the log says that a source's map function fails, and one that it no
- * longer does.
+ * MapRetries retries failed map functions, with a backoff per object: without it the keys that the object concerns
+ * would wait for the resync. One log line reports that a source's map function fails, and one that it works again.
  */
 export class MapRetries {
   readonly #options: MapRetriesOptions;
   readonly #objects = new Map<string, MapFailure>();
-  /** Sources with more failures than are kept: each is gone through as a whole. */
+  /** Sources with more failures than are kept: each is mapped again as a whole. */
   readonly #whole = new Map<string, Pick<MapFailure, 'source' | 'informer'>>();
   readonly #failing = new Set<string>();
   #queue: Queue | undefined;
@@ -53,12 +55,12 @@ export class MapRetries {
     this.#options = options;
   }
 
-  /** size is how many objects, and whole sources, wait to be mapped again. */
+  /** size returns how many objects, and whole sources, wait to be mapped again. */
   get size(): number {
     return this.#objects.size + this.#whole.size;
   }
 
-  /** add takes what could not be mapped. */
+  /** add records a change that could not be mapped. */
   add(failure: MapFailure, error: unknown): void {
     if (this.#isStopped) return;
     const { source, informer, cause, states } = failure;
@@ -76,7 +78,7 @@ export class MapRetries {
     }
   }
 
-  /** stop gives up what waits. */
+  /** stop discards all waiting retries. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#objects.clear();
@@ -106,7 +108,7 @@ export class MapRetries {
     const failure = this.#objects.get(id);
     if (whole) {
       this.#whole.delete(id);
-      // Where it fails as before, `add` puts it back with a longer delay.
+      // If it fails again, `add` puts it back with a longer delay.
       this.#options.resync(whole.source, whole.informer);
     } else if (failure) {
       const states = this.#options.map(failure);
@@ -128,7 +130,7 @@ export class MapRetries {
   }
 }
 
-/** An object's key has no line break in it, so its id is never a source's name. */
+/** An object's key contains no line break, so its id never equals a source's name. */
 function idOf({ source, cause }: MapFailure): string {
   return `${source.name}\n${cause.key}`;
 }

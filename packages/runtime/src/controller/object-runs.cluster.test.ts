@@ -25,7 +25,7 @@ const Page = defineResource({
 const page = (c: Cluster, name = 'a', text = 'one two') =>
   Page.withDefaults({ metadata: { namespace: c.namespace, name }, spec: { text } });
 
-/** What the operator asked of the API server about a resource, as it was recorded. */
+/** Returns the operator's recorded requests to the API server about a resource. */
 async function requests(c: Cluster & RunningOperators, resource: string, verbs: readonly string[]): Promise<string[]> {
   const events = await c.controlPlane.audit();
   return events
@@ -86,7 +86,7 @@ describe('a controller that cleans up', () => {
     const seen: string[] = [];
     const busy = new AbortController();
     let isDone = false;
-    // A built-in kind: of a new one the garbage collector learns only after a while.
+    // A built-in kind: the garbage collector discovers a new kind only after a while.
     const texts = controller(ConfigMap, { labelSelector: 'runs.test.bowline.dev/text', finalizer: FINALIZER })
       .reconcile(async ({ signal }) => {
         seen.push('reconcile');

@@ -18,7 +18,7 @@ import { RunContext, type RunShared } from './run-context.ts';
 import { StatusLoops } from './status-loops.ts';
 import type { ReconcileOutcome } from './summary.ts';
 
-/** ObjectRunsOptions is what the runs of a controller of a kind need. */
+/** ObjectRunsOptions holds what the runs of a controller of a kind need. */
 export interface ObjectRunsOptions {
   readonly controller: Controller;
   readonly resource: Resource;
@@ -28,13 +28,13 @@ export interface ObjectRunsOptions {
   readonly metrics: ControllerMetrics;
 }
 
-/** The kind of the objects is known by its resource value; here they are objects like any other. */
+/** The resource value identifies the kind of the objects; here they are plain objects. */
 type Kind = Resource<KubernetesObject & { readonly status?: object }>;
 
 /**
- * ObjectRuns is what surrounds the functions of a controller of a kind: the finalizer comes before the first side effect, an
- * object that is being deleted goes to the cleanup and never to the reconcile, and what a run said of its object is written
- * once, when it has ended.
+ * ObjectRuns wraps the functions of a controller of a kind: the finalizer is added before the first side effect, an
+ * object that is being deleted is passed to the cleanup and never to the reconcile, and the status and events of a run
+ * are written once, when it has ended.
  */
 export class ObjectRuns {
   readonly #options: ObjectRunsOptions;
@@ -50,14 +50,14 @@ export class ObjectRuns {
   }
 
   /**
-   * begin returns the work of a run, undefined when there is none, or how long it has to wait. `noted` is how the object was
-   * seen to be deleted.
+   * begin returns the work of a run, undefined if there is none, or how long it has to wait. `noted` is the deletion
+   * mode that was observed for the object.
    */
   begin(run: Run, noted: DeletionMode | undefined): (() => unknown) | Deferral | undefined {
     const { informer, controller } = this.#options;
     const key = parseKey(run.item.key);
     const object = informer.get(key);
-    // Deleted, or out of the declared scope: there is nothing to reconcile.
+    // Deleted, or outside the declared scope: there is nothing to reconcile.
     if (object === undefined) {
       this.#statusLoops.unchanged(run.item.key);
       return undefined;
@@ -67,7 +67,7 @@ export class ObjectRuns {
     if (!controller.finalization) {
       return noted ? undefined : () => this.#reconcile(this.#context(run, key, object));
     }
-    // A cleanup is refused for views without metadata.
+    // A cleanup is rejected for views without metadata.
     const kept = object as KubernetesObject;
     const { finalizer } = controller.finalization;
     const deletion = deletionOf(kept, this.#deletionAnnotation);
@@ -95,8 +95,8 @@ export class ObjectRuns {
     const { fieldManager } = this.#options.shared;
     const stored = await addFinalizer(live, this.#kind, object, finalizer, { fieldManager });
     if (!stored || stored.metadata?.deletionTimestamp !== undefined) return undefined;
-    // The answer is visible in the cache at once, in the view that the function expects. What is newer, because the object was
-    // deleted or made again meanwhile, has an event of its own.
+    // The result is immediately visible in the cache, in the view that the function expects. If the object was deleted
+    // or recreated meanwhile, that has an event of its own.
     const current = this.#options.informer.get(key) as KubernetesObject | undefined;
     if (!current || deletionOf(current) || !hasFinalizer(current, finalizer)) return undefined;
     return await this.#reconcile(this.#context(run, key, current));
@@ -105,7 +105,7 @@ export class ObjectRuns {
   async #reconcile(context: RunContext): Promise<ReconcileResult> {
     let result: ReconcileResult;
     try {
-      // The context has every member; the function's own type names those that its builder declared.
+      // The context has every member; the function's type exposes those that its builder declared.
       result = (await this.#options.controller.reconcile(context as never)) ?? undefined;
     } catch (error) {
       await this.#concludeFailure(context, error);
@@ -115,7 +115,10 @@ export class ObjectRuns {
     return result;
   }
 
-  /** What only finalizers of the moment tell is written down first: a run after this one must not delete what is to stay. */
+  /**
+   * The mode is recorded first, because finalizers show it only for a while: a later run must not delete what has to
+   * stay.
+   */
   async #cleanUpOrphaning(run: Run, key: ObjectKey, object: KubernetesObject, deletion: Deletion): Promise<unknown> {
     const context = this.#context(run, key, object, deletion);
     const { fieldManager } = this.#options.shared;
@@ -149,12 +152,12 @@ export class ObjectRuns {
     return undefined;
   }
 
-  /** What the failed run said is worth writing too; but the failure is what counts. */
+  /** The status and events of the failed run are written too, but the caller gets the original failure. */
   async #concludeFailure(context: RunContext, error: unknown): Promise<void> {
-    // It collided and comes again at once, or must not write any more.
+    // It had a conflict and is retried immediately, or must not write any more.
     if (isConflict(error) || context.signal.aborted) return;
     const reason = reasonForPeople(error);
-    // A view without metadata has nothing that an event could be about; the status says it all the same.
+    // Without metadata in the view there is no object for an event; the status still reports the failure.
     if (reason && (context.object as Partial<KubernetesObject>).metadata?.uid) {
       context.event('Warning', reason, (error as Error).message);
     }
@@ -190,7 +193,7 @@ export class ObjectRuns {
     this.#noteChange(context, patched);
   }
 
-  /** A status that is another one in every run would make every run cause the next. */
+  /** A status that changes in every run would make every run cause the next one. */
   #noteChange(context: RunContext, { object, fields }: StatusPatch<KubernetesObject>): void {
     if (fields.length === 0 || object === undefined) {
       if (this.#statusLoops.unchanged(context.item.key)) context.log.info('the status has settled');
@@ -216,18 +219,18 @@ export class ObjectRuns {
     return this.#hasStatus && (this.#options.controller.summarize || !draft.isEmpty);
   }
 
-  /** A view that keeps less than the status makes a read necessary. */
+  /** If the view does not keep the status, the object has to be read. */
   async #wholeObject(context: RunContext): Promise<(KubernetesObject & { readonly status?: object }) | undefined> {
     const seen = context.object as KubernetesObject;
     if (this.#options.informer.view === 'full') return seen;
     const object = await context.live.find(this.#kind, context.key as ObjectKey);
-    // Nothing was found out about an object that has taken its place.
+    // Nothing is known about an object that has replaced it.
     return object?.metadata?.uid === (seen.metadata?.uid ?? object?.metadata?.uid) ? object : undefined;
   }
 
   /**
-   * A run that found the status as it would have written it, and wrote nothing else, says what was said before, be it by a
-   * process before this one.
+   * A run that found the status as it would have written it, and wrote nothing else, repeats what was reported before,
+   * possibly by an earlier process.
    */
   #report(context: RunContext): void {
     const { object, messages, eventReports: reports } = context;

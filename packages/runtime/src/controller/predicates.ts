@@ -8,11 +8,11 @@ export interface Change<V> {
 }
 
 /**
- * Predicate decides whether a change is worth a look: true lets it cause work. It sees every event of its source,
- * those of the initial list included. It saves work, no more: what it drops is seen again at the next resync, so a
- * reconcile must never rely on it.
+ * Predicate decides whether a change causes work: true if it does. It receives every event of its source, including
+ * those of the initial list. It only saves work: dropped objects are reconciled at the next resync, so a reconcile must
+ * never rely on it.
  *
- * The ready-made ones judge updates and let creations and deletions pass; see `matching` for choosing objects.
+ * The predefined predicates filter updates and pass creations and deletions; see `matching` for selecting objects.
  */
 export type Predicate<V> = (change: Change<V>) => boolean;
 
@@ -21,7 +21,7 @@ interface WithMetadata {
 }
 
 /**
- * changed is a predicate of one's own about updates: true when `test` is. Creations and deletions pass.
+ * changed returns a custom predicate for updates: true when `test` is. Creations and deletions pass.
  *
  * @example
  * .when(changed((previous: Pod, current: Pod) => previous.spec?.nodeName !== current.spec?.nodeName))
@@ -31,8 +31,8 @@ export function changed<V>(test: (previous: V, current: V) => boolean): Predicat
 }
 
 /**
- * matching chooses objects: a change passes when the object matches before or after it, so that leaving the choice is
- * noticed too. A label or field selector in the source's scope does the same at the server, for less.
+ * matching selects objects: a change passes when the object matches before or after it, so that an object that stops
+ * matching is noticed too. A label or field selector in the source's scope does the same on the server, at less cost.
  */
 export function matching<V>(test: (object: V) => boolean): Predicate<V> {
   return ({ previous, current }) =>
@@ -41,21 +41,21 @@ export function matching<V>(test: (object: V) => boolean): Predicate<V> {
 
 /**
  * generationChanged passes updates of the spec: the API server counts those in `metadata.generation`. Kinds whose
- * objects have no generation (ConfigMap, Secret, Namespace, …) would never pass, so for them every update does.
+ * objects have no generation (ConfigMap, Secret, Namespace, …) would never pass, so every update of them does.
  */
 export const generationChanged: Predicate<WithMetadata> = changed((previous, current) => {
   const generation = current.metadata?.generation;
   return generation === undefined || generation !== previous.metadata?.generation;
 });
 
-/** annotationsChanged passes updates of the named annotations, or of any when none is named. */
+/** annotationsChanged passes updates of the named annotations, or of any annotation when none is named. */
 export function annotationsChanged(...keys: readonly string[]): Predicate<WithMetadata> {
   return changed((previous, current) =>
     entriesDiffer(previous.metadata?.annotations, current.metadata?.annotations, keys),
   );
 }
 
-/** labelsChanged passes updates of the named labels, or of any when none is named. */
+/** labelsChanged passes updates of the named labels, or of any label when none is named. */
 export function labelsChanged(...keys: readonly string[]): Predicate<WithMetadata> {
   return changed((previous, current) => entriesDiffer(previous.metadata?.labels, current.metadata?.labels, keys));
 }
@@ -71,17 +71,20 @@ export const statusChanged: Predicate<{ readonly status?: unknown }> = changed(
   (previous, current) => !isDeepStrictEqual(previous.status, current.status),
 );
 
-/** anyOf passes what at least one of the predicates passes. */
+/** anyOf passes changes that at least one of the predicates passes. */
 export function anyOf<V>(...predicates: readonly Predicate<V>[]): Predicate<V> {
   return (change) => predicates.some((predicate) => predicate(change));
 }
 
-/** allOf passes what every one of the predicates passes. */
+/** allOf passes changes that all predicates pass. */
 export function allOf<V>(...predicates: readonly Predicate<V>[]): Predicate<V> {
   return (change) => predicates.every((predicate) => predicate(change));
 }
 
-/** not passes the updates that the predicate drops. Creations and deletions still pass: a key never seen is never repaired. */
+/**
+ * not passes the updates that the predicate drops. Creations and deletions still pass: a key that is never seen is
+ * never repaired.
+ */
 export function not<V>(predicate: Predicate<V>): Predicate<V> {
   return (change) => change.previous === undefined || change.current === undefined || !predicate(change);
 }

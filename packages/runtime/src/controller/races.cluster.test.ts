@@ -18,7 +18,7 @@ const Race = defineResource({
   status: s.object({}),
 });
 
-/** Gates holds each run until the test lets it go. */
+/** Gates holds each run until the test releases it. */
 class Gates {
   readonly begun: string[] = [];
   readonly #open: (() => void)[] = [];
@@ -71,7 +71,7 @@ test('an object that is deleted just when its finalizer was added is cleaned up 
   const deletionNoticed = new Promise<void>((resolve) => {
     noticed = resolve;
   });
-  // An index sees what the cache stores.
+  // An index function sees what the cache stores.
   const indexes = {
     deleted: ({ metadata }: KubernetesObject) => {
       if (metadata?.deletionTimestamp !== undefined) noticed();

@@ -2,8 +2,8 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import type { BackoffRange } from '../queue/backoff.ts';
 
 /**
- * TerminalError says that trying again is useless until somebody changes something: bad input, above all. The key is
- * not retried; the next event or resync looks at it anew.
+ * TerminalError means that a retry is useless until a user changes something, usually because of invalid input. The key
+ * is not retried; the next event or resync runs it again.
  */
 export class TerminalError extends BowlineError {
   /** CamelCase, for conditions and events. */
@@ -16,7 +16,7 @@ export class TerminalError extends BowlineError {
   }
 }
 
-/** SlowError says that it is worth trying again, but not soon: it brings its own bounds of the backoff. */
+/** SlowError means that a retry makes sense, but not soon: it carries its own bounds of the backoff. */
 export class SlowError extends BowlineError {
   /** CamelCase, for conditions and events. */
   readonly reason: string;
@@ -31,7 +31,7 @@ export class SlowError extends BowlineError {
 }
 
 /**
- * terminal makes the error to throw when only a person can help.
+ * terminal returns the error to throw when a retry cannot help until a person acts.
  *
  * @example
  * throw terminal('InvalidSchedule', `spec.schedule: "${text}" is not a cron expression; write five fields`);
@@ -41,8 +41,8 @@ export function terminal(reason: string, message: string, options: { readonly ca
 }
 
 /**
- * slow makes the error to throw when something else has to happen first: the first retry comes after `minMs` (30 s by
- * default), later ones after at most `maxMs` (10 min by default).
+ * slow returns the error to throw when something else has to happen first: the first retry happens after `minMs` (30 s
+ * by default), later ones after at most `maxMs` (10 min by default).
  *
  * @example
  * throw slow('SourceMissing', 'the secret does not exist in the store yet', { minMs: 60_000, maxMs: 900_000 });
@@ -56,13 +56,16 @@ export function slow(
   return new SlowError(reason, message, { minMs, maxMs: Math.max(minMs, options.maxMs ?? 600_000) }, options.cause);
 }
 
-/** Refusals that last until a person decides whose an object is. */
+/** Errors that last until a person decides who an object belongs to. */
 const OWNERSHIP_REASONS: Readonly<Record<string, string>> = {
   BOWLINE_FOREIGN_OBJECT: 'ForeignObject',
   BOWLINE_OWNER_CONFLICT: 'OwnerConflict',
 };
 
-/** reasonForPeople is the reason, in conditions and events, of a failure that lasts until somebody does something; undefined for every other. */
+/**
+ * reasonForPeople returns the reason, for conditions and events, of a failure that lasts until a person acts; undefined
+ * for any other error.
+ */
 export function reasonForPeople(error: unknown): string | undefined {
   if (error instanceof TerminalError || error instanceof SlowError) return error.reason;
   return error instanceof BowlineError ? OWNERSHIP_REASONS[error.code] : undefined;

@@ -59,7 +59,7 @@ function setUp(work: (run: Run) => unknown, options: { concurrency?: number; tim
 const result = (name: string): string => `controller_runtime_reconcile_total{controller="test",result="${name}"}`;
 const of = (name: string): string => `${name}{controller="test"}`;
 
-/** A promise that a test ends when it likes. */
+/** A promise that a test resolves when it chooses. */
 function open() {
   let close: () => void = () => {};
   const promise = new Promise<void>((resolve) => {
@@ -315,7 +315,7 @@ describe('Reconciler', () => {
       await clock.advance(0);
       expect(reconciler.overdueKeys()).toEqual([]);
       expect(log.lines.map((line) => line.message)).toContain('reconcile ended after its time');
-      // It was added meanwhile, so it runs again at once; that run asks for its signal anew.
+      // It was added meanwhile, so it runs again immediately; that run requests a new signal.
       expect(await metric(result('error'))).toBe(1);
       expect(await metric(result('success'))).toBe(2);
     });

@@ -8,7 +8,7 @@ import type { ControllerMetrics } from './controller-metrics.ts';
 import { Run } from './run.ts';
 import { judgeError, judgeResult, type Verdict } from './verdict.ts';
 
-/** Deferral puts a run off. */
+/** Deferral postpones a run. */
 export interface Deferral {
   readonly deferMs: number;
 }
@@ -21,24 +21,24 @@ export interface ReconcilerOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: ControllerMetrics;
-  /** Stands before the number of each run. */
+  /** The prefix of the id of each run. */
   readonly idPrefix: string;
-  /** begin starts the work on a run's key, or returns undefined when there is nothing to do for it, or a deferral. */
+  /** begin returns the work for a run's key, undefined if there is nothing to do, or a deferral. */
   readonly begin: (run: Run) => (() => unknown) | Deferral | undefined;
-  /** The log fields that name a key. */
+  /** Returns the log fields that identify a key. */
   readonly describe: (key: string) => Fields;
 }
 
 /**
- * Reconciles that wait for nothing run one after the other without the event loop getting a turn: ten thousand of them
- * would hold up sockets, probes and the renewal of the Lease.
+ * Reconciles that wait for nothing run one after another without yielding to the event loop: ten thousand of them would
+ * hold up sockets, probes and the renewal of the Lease.
  */
 const RUNS_PER_TURN = 64;
 const LONGEST_TURN_MS = 10;
 
 /**
- * Reconciler takes keys from a queue and runs one function for each, a few at a time. Whatever a run does (throws, never
- * ends), the others go on.
+ * Reconciler takes keys from a queue and runs one function for each, a few concurrently. Whatever a run does (throws,
+ * never ends), the others continue.
  */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
@@ -46,7 +46,7 @@ export class Reconciler {
   readonly #active = new Set<Run>();
   /** Runs that lost their slot and have not ended. */
   readonly #overdue = new Set<Run>();
-  /** Keys whose runs were cut off by stopping. */
+  /** Keys whose runs were aborted by stopping. */
   readonly #left: string[] = [];
   #count = 0;
   #stopping = false;
@@ -67,24 +67,24 @@ export class Reconciler {
     return this.#overdue.size;
   }
 
-  /** overdueKeys are the keys that are blocked by a run that does not end. */
+  /** overdueKeys returns the keys that are blocked by a run that does not end. */
   overdueKeys(): string[] {
     return Array.from(this.#overdue, (run) => run.item.key);
   }
 
-  /** run works until `stop`; settles when every worker has gone home. */
+  /** run works until `stop`; it resolves when every worker has ended. */
   async run(): Promise<void> {
     await Promise.all(Array.from({ length: this.#options.concurrency }, () => this.#work()));
   }
 
   /**
-   * stop takes no further key and waits until the runs under way have ended, at most `drainMs`; then their signals are
-   * aborted with the reason. Runs that are overdue were aborted before: nobody waits for them. Answers the keys whose
+   * stop takes no further keys and waits until the current runs have ended, at most `drainMs`; then it aborts their
+   * signals with the reason. Overdue runs were aborted before, so it does not wait for them. It returns the keys whose
    * runs had not ended.
    */
   async stop(reason: unknown, drainMs: number): Promise<readonly string[]> {
     this.#stopping = true;
-    // Settles when the last run has; that may be never, and is not what is waited for.
+    // Resolves when the last run has ended. That may be never, so it is not awaited.
     void this.#options.queue.shutDown({ discard: true });
     if (this.#active.size > 0 && drainMs > 0) {
       await new Promise<void>((resolve) => {
@@ -99,7 +99,7 @@ export class Reconciler {
     return this.#left;
   }
 
-  /** abortAll aborts every run under way and takes its slot away; a drain under way ends. */
+  /** abortAll aborts every current run and takes its slot away; a current drain ends. */
   abortAll(reason: unknown): void {
     for (const run of [...this.#active]) {
       run.abort(reason);
@@ -112,7 +112,7 @@ export class Reconciler {
     const { queue } = this.#options;
     for (let item = await queue.next(); item !== undefined; item = await queue.next()) {
       if (this.#stopping) {
-        // Handed out just before the stop: whoever works next sees every object again.
+        // Handed out just before the stop: the next process sees every object again.
         queue.done(item.key);
         return;
       }
@@ -127,7 +127,7 @@ export class Reconciler {
     );
   }
 
-  /** All workers wait together: each alone would leave the others to go on. */
+  /** All workers wait together: if each waited alone, the others would continue. */
   async #giveOthersATurn(): Promise<void> {
     this.#turn ??= nextTurn().then(() => {
       this.#turn = undefined;
@@ -201,7 +201,9 @@ export class Reconciler {
     if (this.#active.size === 0) this.#onIdle?.();
   }
 
-  /** end does what the verdict says with the key. A late end counts as the timeout it was, and the key is tried again. */
+  /**
+   * end applies the verdict to the key. A run that ends after its timeout counts as timed out, and the key is retried.
+   */
   #end(run: Run, verdict: Verdict): void {
     const { queue, clock, metrics, log, describe } = this.#options;
     const { key, failures } = run.item;

@@ -57,7 +57,7 @@ test(`${OBJECTS} objects with children, conditions and events cost no write afte
   await using c = await cluster({ operators: [operator] });
   const names = Array.from({ length: OBJECTS }, (_, index) => `note-${index}`);
   const failures = await forEachConcurrently(names, 16, (name) => {
-    // One in ten has nothing in it, which is a failure that lasts.
+    // One in ten is empty, which is a lasting failure.
     const text = Number(name.slice(5)) % 10 === 0 ? '' : `this is ${name}`;
     return c.admin.create(Note, Note.withDefaults({ metadata: { namespace: c.namespace, name }, spec: { text } }));
   });
@@ -69,7 +69,7 @@ test(`${OBJECTS} objects with children, conditions and events cost no write afte
   const since = Date.now();
   await c.restart();
   await c.idle();
-  // The last thing a fresh process does, and after all that it may have to say.
+  // A fresh process handles this object last, after everything it may have to report.
   await c.admin.create(
     Note,
     Note.withDefaults({ metadata: { namespace: c.namespace, name: 'last' }, spec: { text: 'the last one' } }),
@@ -80,9 +80,9 @@ test(`${OBJECTS} objects with children, conditions and events cost no write afte
   expect(events).toHaveLength(OBJECTS + 1);
   expect(events.filter(({ series }) => series)).toEqual([]);
   const requests = (await c.controlPlane.audit(since))
-    // An event of before may be seen by a watch before its own answer is complete.
+    // A watch may deliver an earlier event before the response to the request that stored it is complete.
     .filter(({ requestReceivedTimestamp }) => Date.parse(requestReceivedTimestamp) >= since)
-    // A warning that lasts is sent once more, in case the process before was killed first; the server has it and refuses.
+    // A lasting warning is sent once more, in case the previous process was killed first; the server rejects it.
     .filter(({ objectRef, responseStatus }) => objectRef?.resource !== 'events' || responseStatus?.code !== 409)
     .filter(({ user }) => user.username?.startsWith(`system:serviceaccount:${c.managerNamespace}:`))
     .filter(({ verb, objectRef }) => !['get', 'list', 'watch'].includes(verb) && objectRef?.resource !== 'leases')

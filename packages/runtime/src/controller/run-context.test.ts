@@ -12,7 +12,7 @@ import { RunContext } from './run-context.ts';
 
 const key = { namespace: 'default', name: 'a' };
 
-/** contextOf is the context of a run whose cache has every object of the place, and not this one. */
+/** contextOf returns the context of a run whose cache has every object of the namespace except this one. */
 function contextOf(deletion?: Deletion) {
   const absent = { status: 404, body: { kind: 'Status', reason: 'NotFound', code: 404, details: { name: 'a' } } };
   const transport = new ScriptedTransport(absent);

@@ -22,7 +22,7 @@ import type { CacheReads, SourceTypes } from './sources.ts';
 import { StatusDraft } from './status-collector.ts';
 import type { ContentVerbs } from './write-types.ts';
 
-/** RunShared is what all runs of a controller have in common. Its functions need no `this`. */
+/** RunShared holds what all runs of a controller have in common. Its functions need no `this`. */
 export interface RunShared {
   readonly reads: CacheReads<SourceTypes>;
   readonly clock: Clock;
@@ -31,13 +31,13 @@ export interface RunShared {
   readonly recorder: WriteRecorder;
   readonly logOf: (run: Run) => Log;
   readonly enqueue: (key: ObjectKey | string, options?: EnqueueOptions) => void;
-  /** Who owns what is written. */
+  /** The owner of the written fields. */
   readonly fieldManager: string;
-  /** The operator's. */
+  /** The identity of the operator. */
   readonly identity: OperatorIdentity;
   readonly lookup: Lookup;
   readonly settled: SettledWrites;
-  /** Refuses children outside the selectors that the controller declares. */
+  /** Rejects children outside the selectors that the controller declares. */
   readonly checkWrite: WriteCheck;
   readonly lookUpContent: ContentTools['lookUp'];
   /** Undefined for a keyed controller. */
@@ -46,7 +46,7 @@ export interface RunShared {
   readonly reports: readonly Resource[];
 }
 
-/** RunContext is the context of one run. What costs something (signal, log, live, writing) is made when it is asked for. */
+/** RunContext is the context of one run. Expensive members (signal, log, live, writing) are created on first use. */
 export class RunContext {
   readonly object: unknown;
   readonly key: ObjectKey | string;
@@ -82,7 +82,7 @@ export class RunContext {
     this.enqueue = shared.enqueue;
   }
 
-  /** item is what the queue handed out; for whoever runs the function. */
+  /** item is the queue item of the run; for the code that runs the function. */
   get item(): QueueItem {
     return this.#run.item;
   }
@@ -130,7 +130,7 @@ export class RunContext {
     return this.#writing().remove;
   }
 
-  /** status is the draft, in a form whose functions need no `this`. */
+  /** status returns the draft, in a form whose functions need no `this`. */
   get status(): Pick<StatusDraft<object>, 'condition' | 'removeCondition' | 'set'> {
     const { primary } = this.#shared;
     if (!primary || !isCustomResource(primary) || !primary.hasStatus) {
@@ -164,23 +164,23 @@ export class RunContext {
     this.#eventReports.push({ regarding: referenceToSubject(subject), message: { type, reason, note } });
   };
 
-  /** hasWritten is whether the run wrote anything, or tried to. */
+  /** hasWritten reports whether the run wrote anything, or attempted to. */
   get hasWritten(): boolean {
     return this.#live?.hasWritten ?? false;
   }
 
-  /** draft is what was said in `status`; for whoever writes it. */
+  /** draft holds what was set through `status`; for the code that writes it. */
   get draft(): StatusDraft<object> {
     this.#draft ??= new StatusDraft();
     return this.#draft;
   }
 
-  /** messages are what was said with `event`; for whoever sends them. */
+  /** messages returns the messages of `event`; for the code that sends them. */
   get messages(): readonly EventMessage[] {
     return this.#messages;
   }
 
-  /** eventReports are what was said with `eventAbout`; for whoever sends them. */
+  /** eventReports returns the reports of `eventAbout`; for the code that sends them. */
   get eventReports(): readonly EventReport[] {
     return this.#eventReports;
   }
@@ -198,7 +198,7 @@ export class RunContext {
       fieldManager,
       lookup: this.deletion ? presentOnly(lookup) : lookup,
       settled,
-      // What a view without metadata keeps of its object can own nothing: then a write has to name labels.
+      // An object in a view without metadata cannot be an owner: a write must then pass labels.
       marks: primary && object?.metadata?.uid ? { owner: { resource: primary, object } } : {},
       shapeOf: (resource) => (isCustomResource(resource) ? customShape(resource.schema) : undefined),
       check: checkWrite,
@@ -210,8 +210,8 @@ export class RunContext {
 }
 
 /**
- * What a cleanup takes for gone stays behind for ever, because no event brings it back: a cache that does not have it, perhaps
- * not yet, is not enough.
+ * An object that a cleanup considers gone stays behind permanently, because no event enqueues it again: that it is
+ * missing in the cache, perhaps only for now, is not enough.
  */
 function presentOnly(lookup: Lookup): Lookup {
   return (resource, key, desired) => {

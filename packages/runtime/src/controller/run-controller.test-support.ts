@@ -9,14 +9,17 @@ import { MemoryApiServer } from '../testing/memory-api-server.ts';
 import type { Controller } from './controller.ts';
 import { type ControllerCache, ControllerRunner } from './controller-runner.ts';
 
-/** RunControllerOptions says what a controller is run with. */
+/** RunControllerOptions configures how a controller is run. */
 export interface RunControllerOptions {
   readonly server?: MemoryApiServer;
   readonly deps?: unknown;
   readonly log?: Log;
 }
 
-/** runController runs a controller against a small server until the test ends; time stands still unless the test moves it. */
+/**
+ * runController runs a controller against a small server until the test ends; time stands still unless the test
+ * advances it.
+ */
 export async function runController(declared: Controller<never>, options: RunControllerOptions = {}) {
   const server = options.server ?? new MemoryApiServer();
   const clock = new VirtualClock();
@@ -49,12 +52,12 @@ export async function runController(declared: Controller<never>, options: RunCon
   };
   const isQuiet = (): boolean =>
     runner.state === 'running' && runner.entries().every((entry) => entry.state === 'delayed');
-  /** Waits until every key that events have brought was worked on. */
+  /** Waits until every key that events have enqueued was processed. */
   const settled = async (): Promise<void> => {
     for (let turn = 0; turn < 10; turn++) await clock.advance(0);
     await until(isQuiet);
   };
-  /** Waits until the events of what the runs wrote were worked on too. */
+  /** Waits until the events of the runs' own writes were processed too. */
   const steady = async (): Promise<void> => {
     for (let turn = 0, quiet = 0; quiet < 20; turn++) {
       expect(turn).toBeLessThan(5_000);
@@ -66,7 +69,7 @@ export async function runController(declared: Controller<never>, options: RunCon
   return { server, clock, runner, client, metrics, stop, running, settled, steady, until };
 }
 
-/** collectingLog keeps the messages of some levels. */
+/** collectingLog collects the messages of some levels. */
 export function collectingLog(lines: string[], ...levels: readonly ('debug' | 'info' | 'warn' | 'error')[]): Log {
   const write = (message: string): void => void lines.push(message);
   const log: Log = { ...silentLog, ...Object.fromEntries(levels.map((level) => [level, write])), with: () => log };

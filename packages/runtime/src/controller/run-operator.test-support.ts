@@ -7,13 +7,13 @@ import type { Transport } from '../transport/transport.ts';
 
 /** RunningOperator is an operator in a manager of its own. */
 export interface RunningOperator {
-  /** Settles as the manager's `run` does. */
+  /** Settles like the manager's `run`. */
   readonly ended: Promise<void>;
-  /** stop ends it, as on SIGTERM. */
+  /** stop stops it, as on SIGTERM. */
   stop(): void;
 }
 
-/** runOperator runs an operator, with an empty memory, on a transport that a test holds in its hand. */
+/** runOperator runs an operator, without any memory, on a transport that the test controls. */
 export function runOperator(
   c: Cluster,
   operator: Operator,
@@ -31,7 +31,7 @@ export function runOperator(
     ...options,
   });
   const ended = manager.run(end.signal);
-  // Whoever waits for it learns of it; until then it must not count as unhandled.
+  // A caller that awaits it gets the error; until then it must not count as unhandled.
   ended.catch(() => undefined);
   return { ended, stop: () => end.abort() };
 }

@@ -4,13 +4,13 @@ import type { QueueItem } from '../queue/queue-options.ts';
 /** Run is one reconcile of one key, from its start until its promise has settled. */
 export class Run {
   readonly item: QueueItem;
-  /** Unique within the process: stands on every log line of the run. */
+  /** Unique within the process; it is on every log line of the run. */
   readonly id: string;
-  /** Monotonic. */
+  /** Monotonic time. */
   readonly startedAt: number;
-  /** Set once its time was over. */
+  /** Set when the run has timed out. */
   overdue = false;
-  /** Called when the run gives its slot back. */
+  /** Called when the run releases its slot. */
   onFree: (() => void) | undefined;
   #controller: AbortController | undefined;
   #aborted: { readonly reason: unknown } | undefined;
@@ -21,11 +21,11 @@ export class Run {
     this.startedAt = startedAt;
   }
 
-  /** signal is made when somebody asks for it: most runs never wait for anything. */
+  /** signal is created on first use: most runs never wait for anything. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      // A reconcile may have many requests under way; Node warns of a leak at eleven.
+      // A reconcile may have many requests in flight; Node warns about a leak at eleven.
       setMaxListeners(0, this.#controller.signal);
       if (this.#aborted) this.#controller.abort(this.#aborted.reason);
     }

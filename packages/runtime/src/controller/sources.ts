@@ -3,36 +3,42 @@ import type { ReadOptions } from '../cache/informer.ts';
 import type { View, ViewOf } from '../cache/view.ts';
 import type { Predicate } from './predicates.ts';
 
-/** SourceType is what is statically known of a source: the type of a read, and the names of its indexes. */
+/** SourceType is what is statically known about a source: the type of a read, and the names of its indexes. */
 export interface SourceType {
   readonly value: unknown;
   readonly index: string;
 }
 
-/** SourceTypes are the sources of a controller by name: the kind's id, or what `as` says. */
+/** SourceTypes are the sources of a controller by name: the kind's id, or the name set with `as`. */
 export interface SourceTypes {
   readonly [name: string]: SourceType;
 }
 
-/** SourceOf is the static side of a source of kind `R` through view `V` with the indexes `I`. */
+/** SourceOf is the static type of a source of kind `R` through view `V` with the indexes `I`. */
 export interface SourceOf<R extends Resource, V, I extends string> {
   readonly value: ViewOf<R, V>;
   readonly index: I;
 }
 
-/** SourceRef is how a read says which source is meant: by its kind, or by the name it was declared with. */
+/** SourceRef selects a source in a read: by its kind, or by the name it was declared with. */
 export type SourceRef<N extends string> = N | Resource<unknown, N>;
 
 /** SourceListOptions narrows a list. */
 export interface SourceListOptions<I extends string = string> extends ReadOptions {
-  /** Look up by an index of the source: `{ by: { owner: 'default/a' } }`. One index at a time. Cannot be combined with the others. */
+  /**
+   * Look up by an index of the source: `{ by: { owner: 'default/a' } }`. One index at a time. Cannot be combined with
+   * the other options.
+   */
   readonly by?: { readonly [K in I]?: string } | undefined;
 }
 
-// A constraint without a name of its own: errors then list the declared kinds, and not how the list is computed.
-/** CacheReads reads what the controller declared, from the cache: no request, own writes visible at once. Never change what it returns. */
+// An unnamed constraint: error messages then list the declared kinds, and not how the list is computed.
+/**
+ * CacheReads reads the declared sources of the controller from the cache: without requests, and with its own writes
+ * visible immediately. Never change what it returns.
+ */
 export interface CacheReads<S> {
-  /** get is one object, or undefined when there is none or the source's scope or view leaves it out. */
+  /** get returns one object, or undefined when it does not exist or the source's scope or view excludes it. */
   get<N extends keyof S & string>(source: SourceRef<N>, key: ObjectKey): Value<S, N> | undefined;
   list<N extends keyof S & string>(
     source: SourceRef<N>,
@@ -43,7 +49,7 @@ export interface CacheReads<S> {
 type Value<S, N extends keyof S> = S[N] extends SourceType ? S[N]['value'] : never;
 type Index<S, N extends keyof S> = S[N] extends SourceType ? S[N]['index'] : never;
 
-/** SourceOptions says which objects of a kind are watched, and what is kept of them. */
+/** SourceOptions configures which objects of a kind are watched, and what is kept of them. */
 export interface SourceOptions<T extends KubernetesObject, V extends View<T>, I extends string> {
   /**
    * What is kept of each object, and so the type of a read. Defaults to `full`. Do not keep the values of Secrets and
@@ -57,46 +63,51 @@ export interface SourceOptions<T extends KubernetesObject, V extends View<T>, I 
   /** A field selector in text form. Defaults to everything. */
   readonly fieldSelector?: string | undefined;
   /**
-   * Leave it out where the manager is limited to namespaces: there reads of it give nothing. For kinds that cannot be watched
-   * without rights in the whole cluster. Defaults to false.
+   * Omit the source if the manager is limited to namespaces: reads of it then return nothing. For kinds that cannot be
+   * watched without rights in the whole cluster. Defaults to false.
    */
   readonly clusterWideOnly?: boolean | undefined;
-  /** Functions that give the index values of an object; see `list(…, { by })`. They must be pure. */
+  /** Functions that return the index values of an object; see `list(…, { by })`. They must be pure. */
   readonly indexes?: { readonly [K in I]: (object: ViewOf<Resource<T>, V>) => readonly string[] } | undefined;
 }
 
-/** SecondaryOptions are those of a source besides the primary kind. */
+/** SecondaryOptions are the options of a source other than the primary kind. */
 export interface SecondaryOptions<T extends KubernetesObject, V extends View<T>, I extends string, N extends string>
   extends SourceOptions<T, V, I> {
-  /** The name for reads, needed when the kind is declared more than once. Defaults to the kind. */
+  /** The name for reads, required when the kind is declared more than once. Defaults to the kind. */
   readonly as?: N | undefined;
-  /** All must pass for an event to cause work. Defaults to every event. */
+  /** All predicates must pass for an event to cause work. Defaults to every event. */
   readonly when?: Predicate<ViewOf<Resource<T>, V>> | readonly Predicate<ViewOf<Resource<T>, V>>[] | undefined;
 }
 
-/** MapOptions are those of a watched source. `Key` is what a map function names: a primary's key, or any string. */
+/**
+ * MapOptions are the options of a watched source. `Key` is what a map function returns: a primary's key, or any string.
+ */
 export interface MapOptions<T extends KubernetesObject, V extends View<T>, I extends string, N extends string, S, Key>
   extends SecondaryOptions<T, V, I, N> {
   /**
-   * Which keys an object concerns. Called with the object before and after each change, so that what an object no
-   * longer concerns is looked at too. Synchronous and quick; it may read the cache.
+   * Returns the keys that an object concerns. Called with the object before and after each change, so that keys that it
+   * no longer concerns run too. Synchronous and quick; it may read the cache.
    */
   readonly map: (object: ViewOf<Resource<T>, V>, cache: CacheReads<S>) => Iterable<Key>;
 }
 
-/** KnownKind refuses a kind of which no id is known statically. Declaring one would declare them all: `Resource<Widget>` may be any. */
+/**
+ * KnownKind rejects a kind whose id is not known statically. Declaring one would declare them all: `Resource<Widget>`
+ * may be any kind.
+ */
 export type KnownKind<Id extends string> = string extends Id
   ? { readonly id: 'the type of the kind carries no id: make the kind with resource<Type>()({ … }) or defineResource' }
   : unknown;
 
-/** NotYetDeclared refuses a second source of the same name, with words that say what to do. */
+/** NotYetDeclared rejects a second source of the same name, with a message that explains what to do. */
 export type NotYetDeclared<S, N extends string> = string extends N
   ? unknown
   : N extends keyof S
     ? { readonly as: `${N} is declared already: give this one a name of its own with "as"` }
     : unknown;
 
-/** KeepsMetadata refuses a view that drops the owner references that `owns` maps by. */
+/** KeepsMetadata rejects a view that drops the owner references, which `owns` needs for mapping. */
 export type KeepsMetadata<R extends Resource, V> =
   ViewOf<R, V> extends { readonly metadata?: { readonly ownerReferences?: unknown } | undefined }
     ? V extends { readonly kind: 'trigger' }
@@ -104,9 +115,7 @@ export type KeepsMetadata<R extends Resource, V> =
       : unknown
     : { readonly view: 'owns needs a view that keeps metadata.ownerReferences' };
 
-/**
- * Source is a declared source without its static types; the builder's methods are where the two are held together.
- */
+/** Source is a declared source without its static types; the builder's methods connect the two. */
 export interface Source {
   readonly role: 'primary' | 'owns' | 'watches';
   readonly name: string;
@@ -115,12 +124,12 @@ export interface Source {
   readonly namespaces: readonly string[] | undefined;
   readonly labelSelector: string | undefined;
   readonly fieldSelector: string | undefined;
-  /** Left out where the manager is limited to namespaces. */
+  /** Whether the source is omitted if the manager is limited to namespaces. */
   readonly clusterWideOnly: boolean;
-  /** True where that is so: nothing is watched, and reads give nothing. */
+  /** True if that is the case: nothing is watched, and reads return nothing. */
   readonly isLeftOut?: boolean | undefined;
   readonly indexes: Readonly<Record<string, (object: unknown) => readonly string[]>>;
   readonly when: Predicate<unknown>;
-  /** For `watches` only. Gives keys in their string form. */
+  /** For `watches` only. Returns keys in their string form. */
   readonly map: ((object: unknown, cache: CacheReads<SourceTypes>) => Iterable<string>) | undefined;
 }

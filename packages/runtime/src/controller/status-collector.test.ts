@@ -27,7 +27,7 @@ const update = (change: Partial<ConditionUpdate> = {}): ConditionUpdate => ({
   ...change,
 });
 
-/** kstatus is what tools conclude from the conditions of a kind that they do not know. */
+/** kstatus returns what tools conclude from the conditions of a kind that they do not know. */
 function kstatus(updates: readonly ConditionUpdate[]): string {
   const is = (type: string): ConditionUpdate['status'] => updates.find((each) => each.type === type)?.status;
   if (is('Reconciling') === true) return 'InProgress';

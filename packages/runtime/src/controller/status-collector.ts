@@ -2,23 +2,26 @@ import type { Condition } from '@bowline/kubernetes/meta-v1';
 import { type ConditionStatus, type ConditionUpdate, mergeConditions } from '../writing/conditions.ts';
 import { type ReconcileOutcome, summarize } from './summary.ts';
 
-/** StatusLike is the part of a status that the runtime looks after. */
+/** StatusLike is the part of a status that the runtime maintains. */
 export interface StatusLike {
   readonly observedGeneration?: number | undefined;
   readonly conditions?: readonly Condition[] | undefined;
 }
 
-/** StatusCollector collects what a reconcile says of its object; it is written once, at the end, if it differs. */
+/**
+ * StatusCollector collects the status that a reconcile reports for its object; it is written once, at the end, if it
+ * differs.
+ */
 export interface StatusCollector<Status> {
-  /** condition says what holds; the last word on a type counts. */
+  /** condition sets a condition; the last call for a type wins. */
   condition(type: string, status: ConditionStatus, reason: string, message: string): void;
-  /** removeCondition takes a condition away that no longer applies. */
+  /** removeCondition removes a condition that no longer applies. */
   removeCondition(type: string): void;
-  /** set sets fields of the status; `undefined` takes one away. Lists and maps are replaced as a whole. */
+  /** set sets fields of the status; `undefined` removes a field. Lists and maps are replaced as a whole. */
   set(fields: { readonly [K in keyof Status]?: Status[K] | undefined }): void;
 }
 
-/** StatusDraft is what was collected. */
+/** StatusDraft holds the collected status. */
 export class StatusDraft<Status extends object> implements StatusCollector<Status> {
   readonly #updates: ConditionUpdate[] = [];
   #fields: { readonly [name: string]: unknown } = {};
@@ -35,14 +38,14 @@ export class StatusDraft<Status extends object> implements StatusCollector<Statu
     this.#fields = { ...this.#fields, ...fields };
   }
 
-  /** isEmpty says that nothing was collected. */
+  /** isEmpty reports whether nothing was collected. */
   get isEmpty(): boolean {
     return this.#updates.length === 0 && Object.keys(this.#fields).length === 0;
   }
 
   /**
-   * over is the status that results from what was stored before. With an outcome, the conditions that every kind has are
-   * added. `generation` is that of the object that the reconcile looked at, which may be older than the stored one.
+   * over returns the status that results from the previously stored one. With an outcome, the standard conditions are
+   * added. `generation` is that of the object that was reconciled, which may be older than the stored one.
    */
   over(
     previous: Status | undefined,
@@ -53,19 +56,19 @@ export class StatusDraft<Status extends object> implements StatusCollector<Statu
     },
   ): Status {
     const stored: StatusLike & { readonly [name: string]: unknown } = { ...previous };
-    // A slow reconcile must not take back what a later one has said of a newer generation.
+    // A slow reconcile must not revert what a later one has reported for a newer generation.
     const seen = Math.max(at.generation ?? 0, stored.observedGeneration ?? 0);
     const summary = at.outcome ? summarize(this.#updates, at.outcome) : [];
     const conditions = mergeConditions(stored.conditions ?? [], lastOfEach([...this.#updates, ...summary]), at);
     const status: { [name: string]: unknown } = { ...stored, ...this.#fields };
     if (conditions.length > 0 || stored.conditions) status.conditions = conditions;
     if (seen > 0) status.observedGeneration = seen;
-    // Whatever was set is of the declared type; the rest is what was stored.
+    // Fields that were set have the declared type; the rest is as stored.
     return status as Status;
   }
 }
 
-/** A condition that is said twice changes once, or its transition time would move although nothing happened. */
+/** A condition that is set twice changes once, or its transition time would change although nothing happened. */
 function lastOfEach(updates: readonly ConditionUpdate[]): readonly ConditionUpdate[] {
   return [...new Map(updates.map((update) => [update.type, update])).values()];
 }

@@ -85,7 +85,7 @@ describe('a status that changes in every run', () => {
       await clock.advance(60_000);
       await steady();
     }
-    // Each minute brings the run of the timer and the one of the patch.
+    // Each minute causes a run of the timer and one of the patch.
     expect(runs).toBeGreaterThan(60);
     expect(lines).toEqual(['controller started']);
   });

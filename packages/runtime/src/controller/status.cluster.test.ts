@@ -21,7 +21,7 @@ interface Thing extends KubernetesObject {
   readonly status?: ThingStatus;
 }
 
-/** install makes a kind of its own for a test: clusters are shared. */
+/** install creates a kind of its own for a test: clusters are shared. */
 async function install(c: Cluster): Promise<Resource<Thing>> {
   const group = `${c.uniqueName('status')}.bowline.dev`;
   const name = `things.${group}`;
@@ -55,7 +55,7 @@ async function install(c: Cluster): Promise<Resource<Thing>> {
     plural: 'things',
     scope: 'Namespaced',
   });
-  // Established says that it is about to be served.
+  // Established means that it is about to be served.
   for (;;) {
     try {
       await c.admin.list(things, { namespace: c.namespace });

@@ -2,21 +2,23 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import type { ConditionUpdate } from '../writing/conditions.ts';
 import { reasonForPeople, TerminalError } from './reconcile-error.ts';
 
-/** ReconcileOutcome is how a reconcile ended, as far as a status is concerned. */
+/** ReconcileOutcome is the result of a reconcile, as far as the status is concerned. */
 export type ReconcileOutcome =
   | { readonly type: 'done' }
-  /** It waits for something that it will be told of, or looks again later. */
+  /** It waits for an event, or runs again later. */
   | { readonly type: 'waiting' }
   | { readonly type: 'failed'; readonly error: unknown };
 
-/** Words of our own where a reconcile says nothing of them. */
+/** The reasons for conditions that a reconcile does not set itself. */
 const REASONS = { done: 'Reconciled', waiting: 'Progressing', failed: 'ReconcileFailed' } as const;
 
 /**
- * summarize gives the three conditions that tools understand without knowing the kind (kstatus): `Ready` always;
- * `Reconciling` while work goes on; `Stalled` when only a person can help. The last two are absent when they are not true.
+ * summarize returns the three conditions that tools understand without knowing the kind (kstatus): `Ready` always;
+ * `Reconciling` while work is in progress; `Stalled` when only a person can help. The last two are missing when they
+ * are not true.
  *
- * What the reconcile itself said of `Ready` stands, except that a failure makes a `Ready=True` of the same run False.
+ * A `Ready` condition that the reconcile itself set is kept, except that a failure changes a `Ready=True` of the same
+ * run to False.
  */
 export function summarize(said: readonly ConditionUpdate[], outcome: ReconcileOutcome): readonly ConditionUpdate[] {
   const ready = readyFrom(
@@ -33,7 +35,7 @@ export function summarize(said: readonly ConditionUpdate[], outcome: ReconcileOu
     reason,
     message,
   });
-  // A reconcile may know better than its ending, for instance that a rollout goes on while the old one still serves.
+  // A reconcile may know better than its result, for example that a rollout continues while the old one still serves.
   const saidOf = (type: string): ConditionUpdate | undefined => said.findLast((update) => update.type === type);
   return [
     ready,
@@ -53,7 +55,7 @@ function readyFrom(said: ConditionUpdate | undefined, outcome: ReconcileOutcome)
   return { type: 'Ready', status: isDone, reason: REASONS[outcome.type], message };
 }
 
-/** Errors of ours are written for people and hold no secrets; others' are not shown. */
+/** Our own errors are written for people and contain no secrets; other errors are not shown. */
 function failureOf(error: unknown): { reason: string; message: string } {
   const message = error instanceof BowlineError ? error.message : 'an unexpected error; see the log of the operator';
   return { reason: reasonForPeople(error) ?? REASONS.failed, message };

@@ -89,7 +89,7 @@ describe('a trigger', () => {
     await settled();
     expect(seen).toEqual(['x']);
     expect(lines).toEqual(['a trigger failed, opening it again']);
-    // It was well for a while: the next failure is a first one.
+    // It was healthy for a while: the next failure counts as the first one.
     await clock.advance(60_000);
     sent.fail();
     await settled();

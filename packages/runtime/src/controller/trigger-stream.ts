@@ -8,19 +8,19 @@ import type { ControllerMetrics } from './controller-metrics.ts';
 import type { CacheReads, SourceTypes } from './sources.ts';
 
 /**
- * TriggerKeys opens a stream of keys from outside Kubernetes. It is called again, after a pause, when the stream fails or ends.
- * The stream ends soon after the signal is aborted. `cache` has what the controller declared: what comes from outside seldom
- * names objects.
+ * TriggerKeys opens a stream of keys from outside Kubernetes. It is called again, after a pause, when the stream fails
+ * or ends. The stream must end soon after the signal is aborted. `cache` reads the declared sources of the controller:
+ * external events seldom name objects.
  */
 export type TriggerKeys<Key, Deps, S> = (signal: AbortSignal, deps: Deps, cache: CacheReads<S>) => AsyncIterable<Key>;
 
-/** TriggerDeclaration is a stream of keys from outside Kubernetes, without its static types. */
+/** TriggerDeclaration declares a stream of keys from outside Kubernetes, without its static types. */
 export interface TriggerDeclaration {
   readonly name: string;
   readonly keys: TriggerKeys<ObjectKey | string, never, never>;
 }
 
-/** TriggerStreamOptions is where a stream's keys go. */
+/** TriggerStreamOptions configures a stream and the queue for its keys. */
 export interface TriggerStreamOptions {
   readonly trigger: TriggerDeclaration;
   readonly deps: unknown;
@@ -34,21 +34,21 @@ export interface TriggerStreamOptions {
 
 const BACKOFF = { minMs: 1_000, maxMs: 60_000, factor: 2, jitter: 0.5 };
 
-/** A stream that lasted this long was healthy: its next failure is the first one. */
+/** A stream that lasted this long was healthy: its next failure counts as the first one. */
 const HEALTHY_MS = 60_000;
 
-/** With this many keys in the queue no further key is taken from the stream. */
+/** While this many keys are in the queue, no further key is read from the stream. */
 const MAX_QUEUED = 10_000;
 
-/** A string from outside that is longer than this is no key. The key of an object has at most 317 characters. */
+/** A longer string is not a key. The key of an object has at most 317 characters. */
 const MAX_KEY_LENGTH = 1_024;
 
 /** How long a stream may take to end once its signal is aborted. */
 const STOP_MS = 5_000;
 
 /**
- * TriggerStream puts the keys of an external stream into the queue of a controller. It opens the stream again with a backoff,
- * leaves out what is no key, and stops reading while the queue is long.
+ * TriggerStream adds the keys of an external stream to the queue of a controller. It reopens the stream with a backoff,
+ * ignores values that are not keys, and stops reading while the queue is long.
  */
 export class TriggerStream {
   readonly #options: TriggerStreamOptions;
@@ -78,7 +78,7 @@ export class TriggerStream {
     }
   }
 
-  /** follow returns why the stream is over. */
+  /** follow returns why the stream ended. */
   async #follow(signal: AbortSignal): Promise<unknown> {
     const { trigger, deps, reads, queue } = this.#options;
     let iterator: AsyncIterator<unknown> | undefined;
@@ -98,7 +98,7 @@ export class TriggerStream {
         if (queue.size >= MAX_QUEUED) await queue.whenBelow(MAX_QUEUED, signal);
       }
     } catch (error) {
-      // One that threw has ended.
+      // A stream that threw has ended.
       iterator = undefined;
       return error;
     }
@@ -118,7 +118,7 @@ export class TriggerStream {
     queue.add(key, { cause: { by: 'trigger', trigger: trigger.name } });
   }
 
-  /** A generator that waits for something else than its signal would never end. */
+  /** A generator that waits for something other than its signal would never end. */
   async #close(iterator: AsyncIterator<unknown> | undefined): Promise<void> {
     const { clock, log, trigger } = this.#options;
     const ended = Promise.resolve(iterator?.return?.()).then(

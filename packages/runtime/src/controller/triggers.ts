@@ -11,9 +11,9 @@ import type { ControllerMetrics } from './controller-metrics.ts';
 import { type MapFailure, MapRetries } from './map-retries.ts';
 import type { CacheReads, Source, SourceTypes } from './sources.ts';
 
-/** TriggerOptions is what turns events into keys of a queue. */
+/** TriggerOptions holds what is needed to turn events into keys of a queue. */
 export interface TriggerOptions {
-  /** The operator's. */
+  /** The identity of the operator. */
   readonly identity: OperatorIdentity;
   readonly queue: Queue;
   readonly reads: CacheReads<SourceTypes>;
@@ -21,11 +21,11 @@ export interface TriggerOptions {
   readonly metrics: ControllerMetrics;
   readonly clock: Clock;
   readonly random: Random;
-  /** Keys of the primary objects that are paused; kept here, read by whoever starts a run. */
+  /** Keys of the paused primary objects; maintained here, read when a run starts. */
   readonly paused: Set<string>;
   /**
-   * The primary objects that are being deleted, and how, by key; kept here, because a view may not keep it, and because the
-   * garbage collector soon takes away the sign that dependents stay.
+   * The primary objects that are being deleted, with their deletion mode, by key. Maintained here, because a view may
+   * not keep it, and because the garbage collector soon removes the finalizer that shows that dependents stay.
    */
   readonly terminating: Map<string, DeletionMode>;
 }
@@ -34,7 +34,7 @@ export interface TriggerOptions {
 export class Triggers {
   readonly #options: TriggerOptions;
   readonly #retries: MapRetries;
-  /** Sources whose predicate threw: the log has one line about each. */
+  /** Sources whose predicate threw: each is logged once as an error. */
   readonly #badPredicates = new Set<string>();
 
   constructor(options: TriggerOptions) {
@@ -49,17 +49,17 @@ export class Triggers {
     });
   }
 
-  /** unmapped is how many objects wait because a map function threw for them. */
+  /** unmapped returns how many objects wait because a map function threw for them. */
   get unmapped(): number {
     return this.#retries.size;
   }
 
-  /** stop gives up what could not be mapped. */
+  /** stop discards the changes that could not be mapped. */
   async stop(): Promise<void> {
     await this.#retries.stop();
   }
 
-  /** handlerOf is what subscribes to a source's informer. */
+  /** handlerOf returns the handler that subscribes to a source's informer. */
   handlerOf(
     source: Source,
     informer: Informer<unknown>,
@@ -73,13 +73,13 @@ export class Triggers {
     return (event) => this.#onWatched(source, informer, event);
   }
 
-  /** resync enqueues everything that a source concerns, at low priority. */
+  /** resync enqueues all keys that a source concerns, at low priority. */
   resync(source: Source, informer: Informer<unknown>): void {
     if (source.role === 'owns') return;
     const add = (key: string): void => {
       this.#options.queue.add(key, { priority: LOW_PRIORITY, cause: { by: 'resync' } });
     };
-    // Subscribing replays what is stored, with the keys that a projection may have dropped.
+    // Subscribing replays the stored objects, including keys that a projection may have dropped.
     const replay = informer.subscribe((event) => {
       if (!this.#passes(source, event)) return;
       if (source.role === 'primary') add(keyString(event.key));
@@ -95,19 +95,20 @@ export class Triggers {
     if (event.type === 'delete') {
       this.#options.paused.delete(key);
       this.#options.terminating.delete(key);
-      // A key that waits for a far time comes forward and is found gone, so that nothing is kept of dead objects.
+      // A key that waits for a distant time is moved forward and found gone, so that nothing is kept for deleted
+      // objects.
       if (queue.has(key)) queue.add(key, { cause });
       else queue.forget(key);
       return;
     }
-    // Both are to be noticed whatever the predicates say.
+    // Both must be noticed regardless of the predicates.
     const pauseChanged = this.#notePause(key, event.metadata);
     const deletionChanged = this.#noteDeletion(key, event.metadata);
     if (pauseChanged || deletionChanged || this.#passes(source, event))
       queue.add(key, { cause, priority: priorityOf(event) });
   }
 
-  /** Whether the object was paused or resumed by this event: that passes every predicate. */
+  /** Reports whether this event paused or resumed the object: such an event passes every predicate. */
   #notePause(key: string, metadata: ObjectMeta): boolean {
     const { identity, paused, log } = this.#options;
     const isPaused = metadata.annotations?.[identity.annotations.paused] === 'true';
@@ -121,12 +122,12 @@ export class Triggers {
     return true;
   }
 
-  /** Whether the deletion of the object began with this event. */
+  /** Reports whether the deletion of the object began with this event. */
   #noteDeletion(key: string, metadata: ObjectMeta): boolean {
     const { identity, terminating } = this.#options;
     const deletion = deletionOf({ metadata }, identity.annotations.deletion);
     if (deletion === undefined) {
-      // An object of the same name was made again.
+      // An object of the same name was recreated.
       terminating.delete(key);
       return false;
     }
@@ -146,7 +147,7 @@ export class Triggers {
         kind.scope === 'Namespaced' && metadata?.namespace
           ? { namespace: metadata.namespace, name: owner.name }
           : { name: owner.name };
-      // An owner that is not there, or is another object of the same name, is not concerned.
+      // An owner that is missing, or is another object of the same name, is not concerned.
       const primary = primaries.get(key) as { metadata?: ObjectMeta } | undefined;
       if (primary === undefined) continue;
       if (primary.metadata?.uid === undefined || primary.metadata.uid === owner.uid) keys.add(keyString(key));
@@ -193,7 +194,7 @@ export class Triggers {
     }
   }
 
-  /** A predicate only saves work: where it throws, the event counts. */
+  /** A predicate only saves work: if it throws, the event counts. */
   #passes(source: Source, event: InformerEvent<unknown>): boolean {
     try {
       return source.when({ previous: event.previous, current: event.current });
@@ -215,7 +216,7 @@ function objectCause(source: Source, event: InformerEvent<unknown>): ObjectCause
   return { kind: source.resource.kind, key: keyString(event.key), type: event.type };
 }
 
-/** Versions of a kind differ, its group does not: an owner reference may name an older one. */
+/** The version is ignored, only the group must match: an owner reference may name an older version. */
 function controllerOf(metadata: ObjectMeta | undefined, kind: Resource): OwnerReference | undefined {
   return metadata?.ownerReferences?.find(
     (owner) =>

@@ -3,7 +3,7 @@ import ts from 'typescript';
 import { expect, it } from 'vitest';
 
 const COLUMNS = 100;
-/** A terminal of 24 lines shows the message, the line of code that it is about, and where that is. */
+/** A terminal of 24 lines shows the message, the line of code that it is about, and its location. */
 const MAX_LINES = 15;
 
 const CONFIG = fileURLToPath(new URL('../../../../tsconfig.base.json', import.meta.url));
@@ -27,7 +27,7 @@ const page = { title: 'a', theme: 'light' as const, hosts: [], parts: [] };
 interface Mistake {
   readonly what: string;
   readonly code: string;
-  /** The part of the message that helps. */
+  /** The helpful part of the message. */
   readonly says: string;
 }
 
@@ -106,7 +106,9 @@ const MISTAKES: readonly Mistake[] = [
   },
 ];
 
-/** messagesOf compiles each text as a file of its own beside this one, so that a mistake's messages are its own. */
+/**
+ * messagesOf compiles each text as a file of its own beside this one, so that the messages of a mistake are its own.
+ */
 function messagesOf(texts: readonly string[]): readonly string[] {
   const folder = fileURLToPath(new URL('.', import.meta.url));
   const { config } = ts.readConfigFile(CONFIG, (path) => ts.sys.readFile(path)) as {
@@ -136,12 +138,12 @@ function messagesOf(texts: readonly string[]): readonly string[] {
   );
 }
 
-/** How many lines of a terminal a message takes. */
+/** Returns how many lines of a terminal a message takes. */
 function screenLines(message: string): number {
   return message.split('\n').reduce((lines, line) => lines + Math.max(1, Math.ceil(line.length / COLUMNS)), 0);
 }
 
-// One program for all: what takes time is to read the types of the packages, once.
+// One program for all: reading the types of the packages takes time, and happens once.
 it('says of a mistake about a kind what to do, in a few lines', () => {
   const [correct, ...messages] = messagesOf([PREAMBLE, ...MISTAKES.map(({ code }) => `${PREAMBLE}${code}\n`)]);
   expect(correct).toBe('');

@@ -4,7 +4,7 @@ import type { BackoffRange } from '../queue/backoff.ts';
 import type { Outcome } from './controller-metrics.ts';
 import { reasonForPeople, SlowError, TerminalError } from './reconcile-error.ts';
 
-/** Verdict is what follows from how a reconcile ended. */
+/** Verdict is the consequence of how a reconcile ended. */
 export interface Verdict {
   readonly outcome: Outcome;
   /** What happens to the key; `again` waits `afterMs`, `backoff` counts a failure. */
@@ -16,21 +16,21 @@ export interface Verdict {
   readonly panic?: boolean;
 }
 
-/** After this many conflicts in a row something fights us: then a conflict is an error like any other. */
+/** After this many conflicts in a row another writer interferes: then a conflict is an error like any other. */
 const MOST_QUICK_CONFLICTS = 10;
 
-/** A conflict is over as soon as the cache has seen what we collided with. */
+/** A conflict is over as soon as the cache has seen the conflicting change. */
 const CONFLICT_RANGE: BackoffRange = { minMs: 5, maxMs: 1_000 };
 
 /**
- * An object that is not ours stays until a person acts, so trying at once is no use; but they act on an object that we may not
- * watch, and should not have to wait long after it.
+ * An object that is not ours stays until a person acts, so retrying immediately is useless. But they act on an object
+ * that we may not watch, and should not have to wait long afterwards.
  */
 const OWNERSHIP_RANGE: BackoffRange = { minMs: 5_000, maxMs: 120_000 };
 
 const REST: Verdict = { outcome: 'success', next: 'rest' };
 
-/** judgeResult is the verdict on what a reconcile returned. */
+/** judgeResult returns the verdict for the result of a reconcile. */
 export function judgeResult(result: unknown): Verdict {
   if (result === undefined || result === null) return REST;
   const afterMs: unknown = (result as { requeueAfterMs?: unknown }).requeueAfterMs;
@@ -42,16 +42,17 @@ export function judgeResult(result: unknown): Verdict {
     );
     return { outcome: 'error', next: 'backoff', error, panic: true };
   }
-  // Again at once means: as soon as the backoff allows, or a reconcile that always asks would never rest.
+  // A requeue without a delay means as soon as the backoff allows: otherwise a reconcile that always requests it would
+  // never stop.
   if (afterMs <= 0) return { outcome: 'requeue', next: 'backoff' };
   return { outcome: 'requeue_after', next: 'again', afterMs };
 }
 
-/** judgeError is the verdict on what a reconcile threw after `failures` failures in a row. */
+/** judgeError returns the verdict for an error that a reconcile threw after `failures` failures in a row. */
 export function judgeError(thrown: unknown, failures: number): Verdict {
   if (thrown instanceof TerminalError) return { outcome: 'error', next: 'rest', error: thrown, terminal: true };
   if (thrown instanceof SlowError) return { outcome: 'error', next: 'backoff', error: thrown, range: thrown.range };
-  // The object had changed meanwhile. One that exists already is another matter: it may stay for ever.
+  // The object changed meanwhile. AlreadyExists is not treated like this: it may last permanently.
   if (isConflict(thrown) && failures < MOST_QUICK_CONFLICTS) {
     return { outcome: 'requeue', next: 'backoff', range: CONFLICT_RANGE, error: thrown };
   }
@@ -61,12 +62,15 @@ export function judgeError(thrown: unknown, failures: number): Verdict {
 
 function asError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
-  // The value itself is not kept: nobody knows what is in it, and errors are logged.
+  // The value itself is not kept: its content is unknown, and errors are logged.
   const text = typeof thrown === 'string' ? thrown : `a value of type ${thrown === null ? 'null' : typeof thrown}`;
   return new BowlineError('BOWLINE_RECONCILE_THREW', `a reconcile threw something that is no Error: ${text}`);
 }
 
-/** What only a bug throws. `fetch` reports an unreachable server as a TypeError with a cause: that is none. */
+/**
+ * Reports whether only a bug throws this. `fetch` reports an unreachable server as a TypeError with a cause, which is
+ * not a bug.
+ */
 function isPanic(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return true;
   return (

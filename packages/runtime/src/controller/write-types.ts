@@ -10,7 +10,10 @@ import type { Removed } from '../writing/guarded-delete.ts';
 import type { ApplyOptions, RemoveOptions } from '../writing/writer.ts';
 import type { StatusCollector } from './status-collector.ts';
 
-/** WriteTypes is what is statically known of a controller's writes: the ids of kinds, and the type of the primary's status. */
+/**
+ * WriteTypes is what is statically known about a controller's writes: the ids of kinds, and the type of the primary's
+ * status.
+ */
 export interface WriteTypes {
   readonly applies: string;
   readonly ensures: string;
@@ -19,7 +22,7 @@ export interface WriteTypes {
   readonly status: unknown;
 }
 
-/** NoWrites is a controller that has declared no writes yet. */
+/** NoWrites is the type of a controller that has declared no writes yet. */
 export interface NoWrites<Status> {
   readonly applies: never;
   readonly ensures: never;
@@ -28,17 +31,17 @@ export interface NoWrites<Status> {
   readonly status: Status;
 }
 
-/** WriteKindOptions narrows or widens what is done with a written kind. */
+/** WriteKindOptions configures what is done with a written kind. */
 export interface WriteKindOptions {
   /** Whether objects are also deleted, with `ctx.remove`. Defaults to false. */
   readonly remove?: boolean | undefined;
-  /** Only in these namespaces. Defaults to everywhere. */
+  /** Only in these namespaces. Defaults to all. */
   readonly namespaces?: readonly string[] | undefined;
 }
 
 type Removing<W extends WriteTypes, Id, O> = W['removes'] | (O extends { readonly remove: true } ? Id : never);
 
-/** OwningOptions says what is done with owned objects beyond watching them. */
+/** OwningOptions configures what is done with owned objects beyond watching them. */
 export interface OwningOptions<Apply extends boolean, Remove extends boolean> {
   /** Whether `ctx.apply` writes them. False for objects that are only watched, or written with `ctx.ensure`. Defaults to true. */
   readonly apply?: Apply | undefined;
@@ -46,7 +49,7 @@ export interface OwningOptions<Apply extends boolean, Remove extends boolean> {
   readonly remove?: Remove | undefined;
 }
 
-/** Owning is `W` that also owns a kind. */
+/** Owning is `W` plus an owned kind. */
 export interface Owning<W extends WriteTypes, Id extends string, Apply, Remove> {
   readonly applies: W['applies'] | (Apply extends true ? Id : never);
   readonly ensures: W['ensures'];
@@ -55,7 +58,7 @@ export interface Owning<W extends WriteTypes, Id extends string, Apply, Remove> 
   readonly status: W['status'];
 }
 
-/** Applying is `W` that also applies a kind. */
+/** Applying is `W` plus an applied kind. */
 export interface Applying<W extends WriteTypes, Id extends string, O> {
   readonly applies: W['applies'] | Id;
   readonly ensures: W['ensures'];
@@ -64,7 +67,7 @@ export interface Applying<W extends WriteTypes, Id extends string, O> {
   readonly status: W['status'];
 }
 
-/** Ensuring is `W` that also ensures a kind. */
+/** Ensuring is `W` plus an ensured kind. */
 export interface Ensuring<W extends WriteTypes, Id extends string, O> {
   readonly applies: W['applies'];
   readonly ensures: W['ensures'] | Id;
@@ -73,7 +76,7 @@ export interface Ensuring<W extends WriteTypes, Id extends string, O> {
   readonly status: W['status'];
 }
 
-/** Reporting is `W` that also sends events about a kind. */
+/** Reporting is `W` plus a kind that events are sent about. */
 export interface Reporting<W extends WriteTypes, Id extends string> {
   readonly applies: W['applies'];
   readonly ensures: W['ensures'];
@@ -92,14 +95,18 @@ export type StatusFor<Status> = [Status] extends [never]
   ? { readonly unavailable: 'the kind has no status: give defineResource one' }
   : StatusCollector<Status>;
 
-/** OrElse is the declared ids, or where there are none a text that says what to declare: an error about `never` would not. */
+/**
+ * OrElse is the declared ids, or if there are none a text that explains what to declare: an error about `never` would
+ * not.
+ */
 type OrElse<Ids extends string, Otherwise extends string> = [Ids] extends [never] ? Otherwise : Ids;
 
 /** ContentVerbs write content under names that users chose. */
 export interface ContentVerbs<Ids extends string = string> {
   /**
-   * ensure brings the content of an object to what is desired: creates it, or changes what differs. Others' objects are taken over only
-   * on demand, after a backup, and recognised again later. No request when nothing would change, also after a restart.
+   * ensure brings the content of an object to the desired state: it creates the object, or changes what differs.
+   * Objects of other clients are taken over only on request, after a backup, and are recognised later. It sends no
+   * request when nothing would change, even after a restart.
    */
   ensure<
     T extends KubernetesObject,
@@ -114,7 +121,10 @@ export interface ContentVerbs<Ids extends string = string> {
     desired: DesiredContent<K, M>,
     options: EnsureOptions<T, ContentView<M> & X, O>,
   ): Promise<Ensured<T, ContentView<M> & X, O>>;
-  /** release gives an object up: it is deleted, or our labels and annotations go. An adopted one is never deleted. */
+  /**
+   * release gives up an object: it deletes the object, or removes our labels and annotations. An adopted object is
+   * never deleted.
+   */
   release<T extends KubernetesObject, Id extends Ids, K extends string, M extends string, X extends object = object>(
     content: ManagedContent<T, Id, K, M, X>,
     view: ContentView<M> & X,
@@ -122,12 +132,15 @@ export interface ContentVerbs<Ids extends string = string> {
   ): Promise<ReleasedContent>;
 }
 
-/** ContextWrites writes the kinds that the controller declared; others do not compile. No request when nothing would change. */
+/**
+ * ContextWrites writes the kinds that the controller declared; other kinds do not compile. No request is sent when
+ * nothing would change.
+ */
 export interface ContextWrites<W extends WriteTypes>
   extends ContentVerbs<OrElse<W['ensures'], 'no kind: declare .ensures(Kind)'>> {
   /**
-   * apply makes a child, whose name we chose, what it should be: server-side apply, forced, owned by the primary object. One
-   * that exists and is not ours is BOWLINE_FOREIGN_OBJECT.
+   * apply creates or updates a child whose name we chose: by forced server-side apply, owned by the primary object. If
+   * the object exists and is not ours, it throws BOWLINE_FOREIGN_OBJECT.
    */
   apply<R extends Resource<KubernetesObject, OrElse<W['applies'], 'no kind: declare .owns(Kind) or .applies(Kind)'>>>(
     kind: R,
@@ -135,8 +148,8 @@ export interface ContextWrites<W extends WriteTypes>
     options?: ApplyOptions,
   ): Promise<Written<ObjectOf<R>>>;
   /**
-   * createOnce creates a child whose content must never be written again, such as a generated password. `make` is called only when none
-   * exists. One that exists and is not ours is BOWLINE_FOREIGN_OBJECT.
+   * createOnce creates a child whose content must never be written again, such as a generated password. `make` is
+   * called only when none exists. If the object exists and is not ours, it throws BOWLINE_FOREIGN_OBJECT.
    */
   createOnce<
     R extends Resource<KubernetesObject, OrElse<W['applies'], 'no kind: declare .owns(Kind) or .applies(Kind)'>>,
@@ -146,7 +159,7 @@ export interface ContextWrites<W extends WriteTypes>
     make: () => WrittenOf<R> | Promise<WrittenOf<R>>,
     options?: ApplyOptions,
   ): Promise<Written<ObjectOf<R>>>;
-  /** remove deletes an object if it is ours. Its kind is declared with `remove: true`. */
+  /** remove deletes an object if it is ours. Its kind must be declared with `remove: true`. */
   remove<R extends Resource<KubernetesObject, OrElse<W['removes'], 'no kind: declare one with { remove: true }'>>>(
     kind: R,
     key: ObjectKey,

@@ -1,4 +1,5 @@
-// The entry of `@bowline/runtime/install`: what an install of an operator consists of: definitions, RBAC and webhook configurations.
+// The entry of `@bowline/runtime/install`: the parts of an operator's installation: definitions, RBAC and webhook
+// configurations.
 export {
   MANAGED_BY,
   type OperatorId,

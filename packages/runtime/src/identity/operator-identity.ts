@@ -5,30 +5,30 @@ export interface OperatorId {
 }
 
 /**
- * OperatorIdentity holds every name that an operator leaves in a cluster. All of them follow from the operator's name and domain,
- * and all of them are in stored objects: to change one is to break installs.
+ * OperatorIdentity holds every name that an operator leaves in a cluster. All of them are derived from the operator's
+ * name and domain, and all of them are part of stored objects: changing one breaks existing installations.
  */
 export interface OperatorIdentity extends OperatorId {
-  /** The domain as part of a name, see `vendorOf`. Value of the labels `managed-by` and `part-of`. */
+  /** The domain as part of a name, see `vendorOf`. The value of the labels `managed-by` and `part-of`. */
   readonly vendor: string;
   /** `<vendor>-<operator>`: the name of the Lease, the ServiceAccount, its roles and the webhook configurations. */
   readonly objectName: string;
-  /** The namespace of a manager that is given none: `<vendor>-system`. */
+  /** The default namespace of a manager: `<vendor>-system`. */
   readonly systemNamespace: string;
   readonly annotations: {
-    /** Set to "true" on a primary object, it makes the runtime leave that object alone. */
+    /** Set to "true" on a primary object, it makes the runtime ignore that object. */
     readonly paused: string;
-    /** On an object whose deletion orphans its dependents. */
+    /** Set on an object whose deletion orphans its dependents. */
     readonly deletion: string;
-    /** On the Secret of the webhooks: until when the previous authorities are trusted. */
+    /** Set on the Secret of the webhooks: until when the previous authorities are trusted. */
     readonly previousAuthorityUntil: string;
   };
   readonly labels: {
-    /** On what belongs to the operator's webhooks; its value is the operator's name. */
+    /** Set on the objects of the operator's webhooks; its value is the operator's name. */
     readonly webhooksOf: string;
   };
   readonly fieldManagers: {
-    /** Writes of `setup`, of webhooks and of services that name no field manager. */
+    /** For writes of `setup`, of webhooks and of services that name no field manager. */
     readonly operator: string;
     readonly webhooks: string;
     readonly leaderElection: string;
@@ -36,7 +36,7 @@ export interface OperatorIdentity extends OperatorId {
   };
 }
 
-/** operatorIdentity returns the names that follow from an operator's name and domain. */
+/** operatorIdentity returns the names that are derived from an operator's name and domain. */
 export function operatorIdentity({ name, domain }: OperatorId): OperatorIdentity {
   const vendor = vendorOf(domain);
   const objectName = `${vendor}-${name}`;
@@ -75,8 +75,8 @@ export function crdFieldManagerOf(domain: string): string {
 }
 
 /**
- * fieldManagerOf returns the field manager of a controller: `<vendor>-<operator>-<controller>`. It is in stored objects, so
- * changing one of the names is a breaking change. Together they fit into the API's 128 characters.
+ * fieldManagerOf returns the field manager of a controller: `<vendor>-<operator>-<controller>`. It is part of stored
+ * objects, so changing one of the names is a breaking change. Together they fit into the API's 128 characters.
  *
  * @example
  * fieldManagerOf({ name: 'shops', domain: 'example.com' }, 'shop'); // example-shops-shop
@@ -93,10 +93,10 @@ export function domainProblem(domain: unknown): string | undefined {
     : `the domain must be a DNS name of yours with at least one dot and at most ${MAX_DOMAIN_CHARACTERS} characters, like example.com: labels, annotations and the names of objects are made from it`;
 }
 
-/** So that `webhook.<domain>` is within the 253 characters of a label's prefix, with room for names made from it. */
+/** Keeps `webhook.<domain>` within the 253 characters of a label's prefix, with room for names derived from it. */
 const MAX_DOMAIN_CHARACTERS = 200;
 
 const DOMAIN = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)+$/;
 
-/** MANAGED_BY is the label that says which tool looks after an object. */
+/** MANAGED_BY is the label that names the tool that manages an object. */
 export const MANAGED_BY = 'app.kubernetes.io/managed-by';

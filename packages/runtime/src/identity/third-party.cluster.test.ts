@@ -35,7 +35,9 @@ import { mutating, validating } from '../webhook/declare.ts';
 import { findCondition } from '../writing/conditions.ts';
 import { fieldManagerOf, operatorIdentity } from './operator-identity.ts';
 
-/** An operator as somebody else would write it, with everything by which the runtime leaves names in a cluster. */
+/**
+ * An operator as a third party would write it, using every feature with which the runtime leaves names in a cluster.
+ */
 const DOMAIN = 'platform.example.org';
 const SYSTEM = 'platform-example-system';
 const Page = defineResource({
@@ -88,7 +90,7 @@ const KINDS: Readonly<Record<string, Resource<KubernetesObject>>> = {
   RoleBinding,
 };
 
-/** What a person does is done by kubectl: its name is in managedFields too. */
+/** What a person does is done with kubectl, whose name is in managedFields too. */
 const BY_HAND = { fieldManager: 'kubectl' } as const;
 
 it('leaves no name of ours in a cluster, whatever an operator by others does', async () => {
@@ -100,7 +102,7 @@ it('leaves no name of ours in a cluster, whatever an operator by others does', a
   await c.untilList(Event, {}, (events) => events.some(({ reason }) => reason === 'Written'));
   await c.until(ConfigMap, { namespace: SYSTEM, name: 'note' }, () => true);
 
-  // A deletion that orphans is noted on the object.
+  // A deletion that orphans is recorded on the object.
   await c.admin.delete(Page, key, { propagationPolicy: 'Orphan' });
   await c.until(Page, key, ({ metadata }) => metadata?.annotations?.[`${DOMAIN}/deletion`] === 'orphan');
 
@@ -151,11 +153,14 @@ function createPage(c: Cluster, name: string, metadata: object = {}): Promise<un
     metadata: { namespace: c.namespace, name, labels: { hold: 'yes' }, ...metadata },
     spec: { text: 'hi' },
   };
-  // The API server learns a moment later that a webhook is served.
+  // The API server notices only a moment later that a webhook is served.
   return vi.waitFor(() => c.admin.create(Page, page, BY_HAND), { timeout: 20_000, interval: 50 });
 }
 
-/** install does what an administrator does, and runs the operator as its account in its usual namespace until it is disposed of. */
+/**
+ * install does what an administrator does, and runs the operator with its account in its usual namespace until it is
+ * disposed of.
+ */
 async function install(c: Cluster) {
   const identity = operatorIdentity(operator);
   const installed: [Resource<KubernetesObject>, ObjectKey][] = [];
@@ -217,7 +222,9 @@ const WRITTEN: Readonly<Record<string, Resource<KubernetesObject>>> = {
   validatingwebhookconfigurations: ValidatingWebhookConfiguration,
 };
 
-/** writtenObjects are the objects that an account has written, by the audit log, as they are stored now. */
+/**
+ * writtenObjects returns the objects that an account has written, according to the audit log, as they are stored now.
+ */
 async function writtenObjects(c: Cluster, account: string): Promise<readonly KubernetesObject[]> {
   const found = new Map<string, KubernetesObject>();
   for (const { user, verb, objectRef, responseStatus } of await c.controlPlane.audit()) {
@@ -232,7 +239,7 @@ async function writtenObjects(c: Cluster, account: string): Promise<readonly Kub
   return [...found.values()];
 }
 
-/** readable is all text of an object, that of its encoded certificates included. */
+/** readable returns all text of an object, including that of its encoded certificates. */
 function readable(object: KubernetesObject): string {
   const text = JSON.stringify(object);
   const decoded = (text.match(/"[A-Za-z0-9+/]{40,}={0,2}"/g) ?? []).map((each) =>

@@ -11,9 +11,9 @@ export interface ReadinessInput {
 }
 
 /**
- * readinessChecks returns whether the process does its work, or could as a standby. Caches that cannot sync (a missing
- * permission, a kind that is not served) delay readiness only for the sync timeout: after that they are reported, but the process
- * is ready as long as it serves anything.
+ * readinessChecks returns the checks of whether the process does its work, or could do it as a standby. Caches that
+ * cannot sync (a missing permission, a kind that is not served) delay readiness only for the sync timeout: after that
+ * they are reported, but the process is ready as long as it serves anything.
  */
 export function readinessChecks({ operators, stopping, syncTimeIsOver }: ReadinessInput): HealthCheck[] {
   if (stopping) return [{ name: 'running', ok: false, message: 'the process is stopping' }];

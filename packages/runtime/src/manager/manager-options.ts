@@ -27,8 +27,8 @@ export interface ManagerOptions {
   /** The operators' sections of the configuration, by name. Defaults to none. */
   readonly config?: Readonly<Record<string, unknown>> | undefined;
   /**
-   * Where the Leases are: the pod's own namespace. Defaults to `<vendor>-system`, after the operators' domain; operators of several
-   * domains need one.
+   * The namespace of the Leases: the pod's own namespace. Defaults to `<vendor>-system`, derived from the operators'
+   * domain; it is required if the operators have several domains.
    */
   readonly namespace?: string | undefined;
   /**

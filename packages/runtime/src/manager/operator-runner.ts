@@ -92,7 +92,8 @@ export class OperatorRunner {
     this.#client = election ? client.guarded(this.#guard) : client;
     const pausedAnnotation = identity.annotations.paused;
     this.#cache = new Cache({ client, clock, wire, random, log, metrics, name: operator.name, pausedAnnotation });
-    // The cache's own signature ties views to kinds; a finished declaration has them together, but erased.
+    // The cache's own signature ties views to kinds; a complete declaration keeps them consistent, but their types are
+    // erased.
     const cache = this.#cache as unknown as ControllerCache;
     const { configurationName = identity.objectName } = options.webhooks;
     this.controllers = operator.controllers.map(

@@ -7,7 +7,7 @@ import { type CustomResource, isCustomResource } from '../resource/custom-resour
 import type { Command, Sample } from './command.ts';
 import type { Operator } from './operator.ts';
 
-/** checkOperator throws BOWLINE_OPERATOR_INVALID for an operator that cannot work as it is declared. */
+/** checkOperator throws BOWLINE_OPERATOR_INVALID for an operator that cannot work as declared. */
 export function checkOperator(operator: Operator): void {
   const { name, domain, controllers, webhooks, services, commands, resources } = operator;
   const [problem] = [
@@ -36,7 +36,7 @@ export function checkOperator(operator: Operator): void {
 function nameProblems(name: string, domain: string): string[] {
   const problem = domainProblem(domain);
   if (problem !== undefined) return [problem];
-  // With the vendor and a dash before it, the name is the value of labels.
+  // The name is used as a label value, prefixed with the vendor and a dash.
   const max = MAX_LABEL_CHARACTERS - vendorOf(domain).length - 1;
   return isLabel(name, max)
     ? []
@@ -74,7 +74,7 @@ function checkCommand({ name, args }: Command): string[] {
   ];
 }
 
-/** A word that is a command cannot be a group of commands too: what follows it would be either. */
+/** A word cannot be both a command and a group of commands: the words after it would be ambiguous. */
 function groupProblems(commands: readonly Command[]): string[] {
   return commands.flatMap(({ name }) => {
     const inside = commands.find((other) => other.name.startsWith(`${name} `));
@@ -109,7 +109,7 @@ function checkControllers({ controllers }: Operator): string[] {
   ];
 }
 
-/** rivals are controllers of one kind, in whichever versions, that share what only one of them can have. */
+/** rivals returns controllers of one kind, in any of its versions, that share what only one of them can have. */
 function rivals<T>(
   controllers: readonly Controller[],
   shareOf: (controller: Controller, kind: Resource) => T,
@@ -137,7 +137,7 @@ function checkSamples({ samples, resources }: Operator): string[] {
     const own = versions.find((each) => apiVersionOf(each) === apiVersion);
     const name = `its sample ${kind} ${sample.metadata?.name ?? ''}`;
     if (own) return sampleProblems(own, sample).map((problem) => `${name} is not valid: ${problem}`);
-    // Of kinds that are not ours, nothing is known here.
+    // Kinds that the operator does not define cannot be checked here.
     const [instead] = versions.map(apiVersionOf);
     return instead === undefined
       ? []
@@ -145,7 +145,7 @@ function checkSamples({ samples, resources }: Operator): string[] {
   });
 }
 
-/** The API server would drop an unknown field without a word to whoever applies the sample. */
+/** The API server would silently drop an unknown field of a sample. */
 function sampleProblems(resource: CustomResource, sample: Sample): string[] {
   const problems = resource.validate(sample);
   return [

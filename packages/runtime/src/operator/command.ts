@@ -3,22 +3,28 @@ import type { FieldSchemas, ObjectSchema, Read } from '@bowline/machinery/schema
 import type { Client } from '../client/client.ts';
 import type { Log } from '../observability/log.ts';
 
-/** CommandArgument is a word that a command takes without a flag before it. */
+/** CommandArgument is a positional argument of a command. */
 export interface CommandArgument {
   /** One line for the help. */
   readonly summary: string;
-  /** What stands for it in the example of the help; of a variadic one several words. Defaults to its name in capitals. */
+  /**
+   * Its placeholder in the example of the help; several words for a variadic argument. Defaults to its name in
+   * capitals.
+   */
   readonly example?: string | undefined;
-  /** Whether it may be left out. Defaults to false. */
+  /** Whether it may be omitted. Defaults to false. */
   readonly optional?: boolean | undefined;
-  /** Whether it takes all the words that are left, at least one unless it is optional. Only the last can. Defaults to false. */
+  /**
+   * Whether it takes all remaining words, at least one unless it is optional. Only the last argument can. Defaults to
+   * false.
+   */
   readonly variadic?: boolean | undefined;
 }
 
-/** CommandArguments are the arguments of a command by name, in the order in which they are written. */
+/** CommandArguments are the arguments of a command by name, in positional order. */
 export type CommandArguments = Readonly<Record<string, CommandArgument>>;
 
-/** ArgumentValues is what a command gets for its arguments. */
+/** ArgumentValues holds the values of a command's arguments. */
 export type ArgumentValues<A extends CommandArguments> = {
   readonly [K in keyof A]: A[K] extends { readonly variadic: true }
     ? readonly string[]
@@ -27,35 +33,35 @@ export type ArgumentValues<A extends CommandArguments> = {
       : string;
 };
 
-/** CommandCluster is the cluster that a command works in: that of `--kubeconfig` and `--context`. */
+/** CommandCluster is the cluster that a command works in, selected with `--kubeconfig` and `--context`. */
 export interface CommandCluster {
-  /** With the rights of whoever runs the command. Closed when the command has ended. */
+  /** Has the rights of the user who runs the command. Closed when the command has ended. */
   readonly client: Client;
   /** The manager's namespace: that of `--namespace`, else the pod's own, else `bowline-system`. */
   readonly namespace: string;
 }
 
-/** CommandContext is what a command gets. */
+/** CommandContext is passed to a command. */
 export interface CommandContext<Options, Args = Readonly<Record<never, never>>, Cluster = undefined> {
-  /** The command line's options, with defaults filled in and checked. */
+  /** The options of the command line, with defaults applied, validated. */
   readonly options: Options;
-  /** The words without a flag, by the names that they were declared with. */
+  /** The positional arguments, by their declared names. */
   readonly args: Args;
   /** Undefined unless the command is declared with `cluster: true`. */
   readonly cluster: Cluster;
-  /** print writes a line of the command's answer on standard output. */
+  /** print writes a line of the command's output to standard output. */
   readonly print: (line: string) => void;
   readonly log: Log;
-  /** Aborted when the process is told to stop. */
+  /** Aborted when the process is asked to stop. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Command is a subcommand of the CLI that belongs to an operator: an agent, a migration, a check. Its options are a schema, so
- * that flags, their help and their checks follow from it.
+ * Command is a subcommand of the CLI that belongs to an operator: an agent, a migration, a check. Its options are a
+ * schema, from which flags, their help and their validation are derived.
  */
 export interface Command {
-  /** One or more DNS labels with blanks between them, unique in its operator. */
+  /** One or more DNS labels separated by blanks, unique in its operator. */
   readonly name: string;
   /** One line for the help. */
   readonly summary: string;
@@ -63,7 +69,7 @@ export interface Command {
   readonly options: ObjectSchema<FieldSchemas> | undefined;
   /** Whether it works in a cluster. */
   readonly cluster: boolean;
-  /** Untyped here: `command` held the function and the types of what it gets together. */
+  /** Untyped here: `command` checked the function against the types of its context. */
   readonly run: (context: CommandContext<never, never, never>) => Promise<void>;
 }
 
@@ -78,25 +84,25 @@ export function command<
   const A extends CommandArguments = Readonly<Record<never, never>>,
   const C extends boolean = false,
 >(definition: {
-  /** Several words are a command in a group: `mock set` is `bowline <operator> mock set`. */
+  /** Several words declare a command in a group: `mock set` is `bowline <operator> mock set`. */
   readonly name: string;
   readonly summary: string;
   /** Defaults to none. */
   readonly args?: A | undefined;
   /** Defaults to none. */
   readonly options?: ObjectSchema<S> | undefined;
-  /** Whether it works in a cluster: it then takes flags that say in which one. Defaults to false. */
+  /** Whether it works in a cluster: it then takes flags that select the cluster. Defaults to false. */
   readonly cluster?: C | undefined;
   readonly run: (
     context: CommandContext<Read<ObjectSchema<S>>, ArgumentValues<A>, C extends true ? CommandCluster : undefined>,
   ) => Promise<void>;
 }): Command {
   const { name, summary, args = {}, options, cluster = false, run } = definition;
-  // What the declarations say of options, arguments and cluster is what the function was checked against.
+  // The function was checked against the declared options, arguments and cluster.
   return Object.freeze({ name, summary, args, options: options as never, cluster, run });
 }
 
-/** Sample is an object that shows an operator at work. */
+/** Sample is an object that demonstrates an operator. */
 export interface Sample extends KubernetesObject {
   readonly apiVersion: string;
   readonly kind: string;

@@ -12,15 +12,16 @@ import { OWN_WEBHOOKS } from '../webhook/own-webhooks.ts';
 import { type WebhookRulesOptions, webhookRules } from '../webhook/webhook-rules.ts';
 import type { Operator } from './operator.ts';
 
-/** What a cache and live reads of what it keeps need. */
+/** The verbs that a cache, and live reads of its objects, need. */
 const READ = ['get', 'list', 'watch'];
 
-/** WebhookMode says who keeps certificates and configurations of webhooks: the rights for that differ. */
+/** WebhookMode configures who manages certificates and configurations of webhooks: the required rights differ. */
 export type WebhookMode = Pick<WebhookRulesOptions, 'certificates' | 'configurations' | 'configurationName'>;
 
 /**
- * declaredPermissions is all that an operator may do: what its declarations imply, and what `permissions` adds. Where that follows
- * from the configuration, give the operator that `withConfig` answers; else BOWLINE_OPERATOR_UNCONFIGURED.
+ * declaredPermissions returns all permissions of an operator: those that its declarations imply, and those that
+ * `permissions` adds. If they depend on the configuration, pass the operator that `withConfig` returns; else it throws
+ * BOWLINE_OPERATOR_UNCONFIGURED.
  */
 export function declaredPermissions(operator: Operator, webhooks: WebhookMode = {}): readonly Permission[] {
   const { objectName } = operatorIdentity(operator);
@@ -42,7 +43,7 @@ function permissionsIn({ name, permissions }: Operator): readonly Permission[] {
 }
 
 /**
- * permissionsOf is the RBAC rules of an operator, merged and in a fixed order.
+ * permissionsOf returns the RBAC rules of an operator, merged and in a fixed order.
  *
  * @example
  * const { cluster, own } = permissionsOf(pages);
@@ -51,7 +52,7 @@ export function permissionsOf(operator: Operator, webhooks: WebhookMode = {}): P
   return rulesOf(declaredPermissions(operator, webhooks));
 }
 
-/** The certificate, the configurations, and what handlers read. */
+/** Returns the permissions for the certificate, the configurations, and the objects that handlers read. */
 function webhookPermissions(
   { name, domain, webhooks }: Operator,
   mode: WebhookMode & { readonly configurationName: string },
@@ -78,7 +79,7 @@ function leasePermissions(lease: string): readonly Permission[] {
   const namespaces = [OWN_NAMESPACE];
   return [
     permission(['get', 'update'], Lease, { names: [lease], namespaces }),
-    // RBAC cannot bind a creation to a name: the name comes with the body.
+    // RBAC cannot restrict a creation to a name: the name is in the body.
     permission(['create'], Lease, { namespaces }),
   ];
 }
@@ -101,16 +102,16 @@ function primaryPermissions(controller: Controller, { resource, namespaces }: So
   if (isCustomResource(resource) && resource.hasStatus) {
     permissions.push(permission(['patch'], resource, { namespaces, subresource: 'status' }));
   }
-  // The finalizer stands in the object's metadata.
+  // The finalizer is part of the object's metadata.
   if (controller.finalization) permissions.push(permission(['patch'], resource, { namespaces }));
-  // Clusters may demand it of whoever makes an object the blocking owner of another, as `apply` does.
+  // A cluster may require this right of a client that makes an object the blocking owner of another, as `apply` does.
   if (controller.writes.some(({ verb }) => verb === 'apply')) {
     permissions.push(permission(['update'], resource, { namespaces, subresource: 'finalizers' }));
   }
   return permissions;
 }
 
-/** Events about cluster-scoped objects are in `default`. */
+/** Events about cluster-scoped objects are stored in `default`. */
 function eventPermission(resource: Resource, namespaces: Source['namespaces']): Permission {
   return permission(['create', 'patch'], Event, {
     namespaces: resource.scope === 'Cluster' ? ['default'] : namespaces,

@@ -1,23 +1,23 @@
 import type { KubernetesObject, Resource } from '@bowline/kubernetes';
 
-/** ShownState is what people want to know of an object. */
+/** ShownState is the state of an object as it is displayed. */
 export interface ShownState {
   readonly isReady: boolean;
   /** One line. Never a secret value. */
   readonly message: string;
 }
 
-/** Shown is objects of a kind that show what an operator does; see `show`. */
+/** Shown selects objects of a kind that show the effect of an operator; see `show`. */
 export interface Shown {
   readonly resource: Resource<KubernetesObject>;
   readonly labelSelector: string | undefined;
   readonly awaits: readonly string[];
-  /** Untyped here: `show` held the kind and the function together. */
+  /** Untyped here: `show` checked the function against the kind. */
   readonly state: (object: never) => ShownState;
 }
 
 /**
- * show declares objects that show what an operator does, beside those of its own kinds.
+ * show declares objects that show the effect of an operator, in addition to those of its own kinds.
  *
  * @example
  * show(Secret, { labelSelector: 'example.dev/made-by=us', awaits: ['sample/login'], state: () => ({ isReady: true, message: 'made' }) });
@@ -27,7 +27,7 @@ export function show<T extends KubernetesObject>(
   options: {
     /** Defaults to every object of the kind. */
     readonly labelSelector?: string | undefined;
-    /** Objects (`namespace/name`) that are there and ready once the samples have had their effect. Defaults to none. */
+    /** Objects (`namespace/name`) that exist and are ready once the samples have taken effect. Defaults to none. */
     readonly awaits?: readonly string[] | undefined;
     readonly state: (object: T) => ShownState;
   },
@@ -36,14 +36,20 @@ export function show<T extends KubernetesObject>(
   return Object.freeze({ resource: resource, labelSelector, awaits, state });
 }
 
-/** LocalUse is how an operator is tried out: by `bowline up`, mostly on a control plane that goes when it stops. */
+/**
+ * LocalUse configures how an operator is tried out with `bowline up`, usually on a control plane that is deleted when
+ * it stops.
+ */
 export interface LocalUse {
-  /** Its section of the configuration there. Defaults to none. */
+  /** The operator's section of the configuration for that. Defaults to none. */
   readonly config?: Readonly<Record<string, unknown>> | undefined;
-  /** What makes that section unsafe elsewhere: one line, which is shown. Defaults to nothing. */
+  /** Why that section is unsafe elsewhere: one line, which is displayed. Defaults to nothing. */
   readonly warning?: string | undefined;
-  /** Objects to show beside those of its own kinds. Defaults to none. */
+  /** Objects to display in addition to those of its own kinds. Defaults to none. */
   readonly shows?: readonly Shown[] | undefined;
-  /** Commands to try, most interesting first; they begin with `kubectl` or `bowline`. Defaults to looking at a sample of its own kinds. */
+  /**
+   * Commands to try, most interesting first; they begin with `kubectl` or `bowline`. Defaults to showing a sample of
+   * its own kinds.
+   */
   readonly tries?: readonly string[] | undefined;
 }

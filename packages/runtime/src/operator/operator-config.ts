@@ -1,21 +1,24 @@
 import type { StructuralSchema } from '@bowline/machinery/schema';
 import { BowlineError } from '../errors/bowline-error.ts';
 
-/** ConfigParser turns an operator's section of the configuration into its type, or throws saying what is wrong. */
+/**
+ * ConfigParser converts an operator's section of the configuration to its type, or throws an error that describes what
+ * is wrong.
+ */
 export interface ConfigParser<Config> {
   parse(section: unknown): Config;
 }
 
-/** ConfigSchema is a schema of the section: one made with `s`. */
+/** ConfigSchema is a schema of the section, built with `s`. */
 export interface ConfigSchema<Config> {
   readonly '~read': Config;
   readonly json: StructuralSchema;
 }
 
-/** OperatorConfig says how an operator's section of the configuration is read. */
+/** OperatorConfig configures how an operator's section of the configuration is read. */
 export type OperatorConfig<Config> = ConfigParser<Config> | ConfigSchema<Config>;
 
-/** readConfig is an operator's configuration, checked, with defaults filled in. Throws BOWLINE_CONFIG_INVALID. */
+/** readConfig returns an operator's configuration, validated, with defaults applied. Throws BOWLINE_CONFIG_INVALID. */
 export async function readConfig(
   operator: string,
   config: OperatorConfig<unknown> | undefined,
@@ -23,7 +26,7 @@ export async function readConfig(
 ): Promise<unknown> {
   if (config === undefined) return undefined;
   if ('parse' in config) return config.parse(section);
-  // Loaded here, because it brings the CEL and RE2 engines, which not every operator needs.
+  // Loaded here, because it loads the CEL and RE2 engines, which not every operator needs.
   const { applyDefaults, describeProblems, unknownFields, validate } = await import('@bowline/machinery/schema');
   const value = applyDefaults(section ?? {}, config.json);
   const problems = validate(value, config.json);

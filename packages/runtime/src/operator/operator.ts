@@ -12,85 +12,94 @@ import type { Command, Sample } from './command.ts';
 import type { LocalUse } from './local-use.ts';
 import type { OperatorConfig } from './operator-config.ts';
 
-/** SetupContext is what an operator's `setup` gets. */
+/** SetupContext is passed to an operator's `setup`. */
 export interface SetupContext<Config> {
   readonly config: Config;
   /**
-   * Does what the operator declares, and refuses the rest with BOWLINE_UNDECLARED_PERMISSION. Reads at any time; writes only
-   * while this process leads, else they are refused with BOWLINE_NOT_LEADER.
+   * Allows what the operator declares, and rejects everything else with BOWLINE_UNDECLARED_PERMISSION. It reads at any
+   * time, and writes only while this process leads; other writes fail with BOWLINE_NOT_LEADER.
    */
   readonly client: Client;
   /** The manager's namespace. */
   readonly namespace: string;
-  /** The namespaces that the manager is limited to. Undefined: it works in the whole cluster. */
+  /** The namespaces that the manager is limited to. Undefined: the whole cluster. */
   readonly namespaces: readonly string[] | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Aborted when the operator has stopped: close here what setup opened. */
+  /** Aborted when the operator has stopped: close then what setup opened. */
   readonly signal: AbortSignal;
 }
 
-/** Service is something that runs beside the controllers: a receiver, an API, a poller. */
+/** Service runs beside the controllers: a receiver, an API, a poller. */
 export interface Service<in Deps = never> {
   readonly name: string;
   /** Run on the leader only. Defaults to false: on every replica. */
   readonly leaderOnly?: boolean | undefined;
-  /** run works until the signal is aborted. When it throws it is started again, later each time, up to a minute. */
+  /** run works until the signal is aborted. If it throws, it is restarted with a growing delay of up to a minute. */
   readonly run: (signal: AbortSignal, deps: Deps) => Promise<void>;
 }
 
 /** OperatorOptions declares an operator. */
 export interface OperatorOptions<Deps, Config> {
-  /** A DNS label, unique in a manager. Objects are named after it, the Lease for instance, so changing it is a breaking change. */
+  /**
+   * A DNS label, unique in a manager. Objects such as the Lease are named after it, so changing it is a breaking
+   * change.
+   */
   readonly name: string;
   /**
-   * A DNS name of whoever publishes the operator, for instance `example.com`. Its labels and annotations begin with it
-   * (`example.com/paused`), and the names of its objects and field managers with its part before the last dot (`example-<name>`).
-   * Changing it is a breaking change.
+   * A DNS name of the publisher of the operator, for example `example.com`. Its labels and annotations begin with it
+   * (`example.com/paused`), and the names of its objects and field managers with its part before the last dot
+   * (`example-<name>`). Changing it is a breaking change.
    */
   readonly domain: string;
-  /** The kinds that it brings. Defaults to none. */
+  /** The kinds that it defines. Defaults to none. */
   readonly resources?: readonly CustomResource[] | undefined;
   readonly controllers?: readonly Controller<Deps>[] | undefined;
   /** Defaults to none. */
   readonly webhooks?: readonly Webhook<Deps>[] | undefined;
   readonly services?: readonly Service<Deps>[] | undefined;
-  /** Its subcommands of the CLI, agents included. Defaults to none. */
+  /** Its subcommands of the CLI, including agents. Defaults to none. */
   readonly commands?: readonly Command[] | undefined;
   /**
-   * What it does beside what its declarations imply; see `allow`. A function gives it for a configuration, so that what is
-   * switched off needs no rights. Defaults to nothing.
+   * Permissions in addition to those that its declarations imply; see `allow`. A function computes them from the
+   * configuration, so that disabled features need no rights. Defaults to none.
    */
   readonly permissions?: readonly Permission[] | ((config: Config) => readonly Permission[]) | undefined;
   /** Its section of the configuration: a schema, or anything with `parse`. Defaults to no configuration. */
   readonly config?: OperatorConfig<Config> | undefined;
   /**
-   * Objects that show it at work; those of its own kinds must be valid. Their namespace may be OWN_NAMESPACE, the manager's.
-   * Defaults to none.
+   * Objects that demonstrate it; those of its own kinds must be valid. Their namespace may be OWN_NAMESPACE, the
+   * manager's. Defaults to none.
    */
   readonly samples?: readonly Sample[] | undefined;
-  /** How `bowline up` configures and shows it. Defaults to no configuration, and its own kinds. */
+  /** How `bowline up` configures and displays it. Defaults to no configuration, and its own kinds. */
   readonly local?: LocalUse | undefined;
-  /** Needed as soon as a controller or service needs something. Name it before the services, so that their types follow. */
+  /**
+   * Required when a controller or service needs dependencies. Declare it before the services, so that their types are
+   * inferred.
+   */
   readonly setup?: Setup<Deps, Config> | undefined;
 }
 
-/** SetupOption demands a `setup` as soon as a controller or service needs something of it. */
+/** SetupOption requires a `setup` when a controller or service needs dependencies. */
 export type SetupOption<Deps, Config> = undefined extends Deps ? unknown : { readonly setup: Setup<Deps, Config> };
 
-/** Setup makes what controllers and services need besides the cluster: providers, connections. Runs once, on every replica. */
+/**
+ * Setup creates what controllers and services need besides the cluster: providers, connections. Runs once, on every
+ * replica.
+ */
 export type Setup<Deps, Config> = (context: SetupContext<Config>) => Deps | Promise<Deps>;
 
-/** Operator is a finished declaration; a Manager runs it under its own identity and Lease. */
+/** Operator is a complete declaration; a Manager runs it under its own identity and Lease. */
 export interface Operator extends OperatorId {
   readonly resources: readonly CustomResource[];
   readonly controllers: readonly Controller[];
   readonly webhooks: readonly Webhook[];
   readonly services: readonly Service[];
   readonly commands: readonly Command[];
-  /** A function where they follow from the configuration; `withConfig` gives the operator with a list. */
+  /** A function if they depend on the configuration; `withConfig` returns the operator with a list. */
   readonly permissions: readonly Permission[] | ((config: never) => readonly Permission[]);
   readonly config: OperatorConfig<unknown> | undefined;
   readonly setup: Setup<unknown, never> | undefined;

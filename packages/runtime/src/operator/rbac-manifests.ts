@@ -13,7 +13,7 @@ import { rulesOf } from '../permissions/rules.ts';
 import { declaredPermissions, type WebhookMode } from './declared-permissions.ts';
 import type { Operator } from './operator.ts';
 
-/** RbacOptions says for whom manifests are made. */
+/** RbacOptions configures the manifests. */
 export interface RbacOptions {
   /** The manager's namespace. */
   readonly namespace: string;
@@ -21,20 +21,20 @@ export interface RbacOptions {
   readonly serviceAccount?: string | undefined;
   /** The name of roles and bindings. Defaults to the operator's own: `<vendor>-<operator>`. */
   readonly name?: string | undefined;
-  /** Who keeps certificates and configurations of webhooks. Defaults to the runtime and the chart. */
+  /** Who manages certificates and configurations of webhooks. Defaults to the runtime and the chart. */
   readonly webhooks?: WebhookMode | undefined;
-  /** Further labels of every object. Defaults to none. */
+  /** Additional labels of every object. Defaults to none. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
-/** RbacManifest is one of the objects that give an operator its identity. */
+/** RbacManifest is one of the objects that form the identity of an operator. */
 export type RbacManifest = ServiceAccount | ClusterRole | ClusterRoleBinding | Role | RoleBinding;
 
 const API = 'rbac.authorization.k8s.io';
 
 /**
- * rbacManifests is the identity of an operator: its ServiceAccount with exactly the rights that it declares, and the roles and
- * bindings for it. Plain objects, in the order in which they can be applied.
+ * rbacManifests returns the identity of an operator: its ServiceAccount with exactly the rights that it declares, and
+ * the roles and bindings for it. Plain objects, in the order in which they can be applied.
  */
 export function rbacManifests(operator: Operator, options: RbacOptions): readonly RbacManifest[] {
   const { objectName, vendor } = operatorIdentity(operator);
@@ -45,7 +45,7 @@ export function rbacManifests(operator: Operator, options: RbacOptions): readonl
     'app.kubernetes.io/part-of': vendor,
     ...options.labels,
   };
-  // A namespace that is named may turn out to be the manager's own: then both give one Role.
+  // A declared namespace may be the manager's own: then both share one Role.
   const permissions = declaredPermissions(operator, options.webhooks).map((each) => inOwnNamespace(each, namespace));
   const { cluster, namespaces } = rulesOf(permissions);
   const subjects = [{ kind: 'ServiceAccount', name: serviceAccount, namespace }];

@@ -2,9 +2,9 @@ import type { Operator } from './operator.ts';
 import { readConfig } from './operator-config.ts';
 
 /**
- * withConfig is an operator as a configuration makes it: permissions that follow from the configuration are those that this one
- * needs. `section` is its section as written; undefined is an empty one. One whose permissions follow from nothing is given back as it is.
- * Throws BOWLINE_CONFIG_INVALID.
+ * withConfig returns an operator with the permissions that a configuration requires. `section` is its section as
+ * written; undefined means an empty one. An operator whose permissions do not depend on the configuration is returned
+ * unchanged. Throws BOWLINE_CONFIG_INVALID.
  *
  * @example
  * const manifests = rbacManifests(await withConfig(jasm, { allowDeletion: true }), { namespace: 'bowline-system' });
@@ -12,7 +12,7 @@ import { readConfig } from './operator-config.ts';
 export async function withConfig(operator: Operator, section: unknown): Promise<Operator> {
   const { name, config, permissions } = operator;
   if (typeof permissions !== 'function') return operator;
-  // `defineOperator` held the function and the type of the configuration together.
+  // `defineOperator` checked the function against the type of the configuration.
   const parsed = (await readConfig(name, config, section)) as never;
   return Object.freeze({ ...operator, permissions: permissions(parsed) });
 }

@@ -7,10 +7,11 @@ import type { Webhook } from '../webhook/webhook.ts';
 import type { Operator } from './operator.ts';
 
 /**
- * withinNamespaces is an operator that works in some namespaces only, so that it needs no rights in the whole cluster: what it
- * declares for everywhere holds in these, what it names namespaces for stays, and what is declared for the whole cluster only is
- * left out. What remains of cluster-scoped kinds is what an administrator may grant by name. Throws BOWLINE_CLUSTER_WIDE_KIND for
- * anything else that is cluster-scoped. Undefined gives the operator as it is.
+ * withinNamespaces returns an operator that works only in some namespaces, so that it needs no rights in the whole
+ * cluster: declarations for all namespaces apply to these, declarations with their own namespaces stay, and
+ * declarations for the whole cluster only are omitted. Of the cluster-scoped kinds, only what an administrator may
+ * grant by name remains. It throws BOWLINE_CLUSTER_WIDE_KIND for any other cluster-scoped kind. If `namespaces` is
+ * undefined, it returns the operator unchanged.
  */
 export function withinNamespaces(operator: Operator, namespaces: readonly string[] | undefined): Operator {
   if (namespaces === undefined) return operator;
@@ -69,14 +70,14 @@ class Limit {
     const kept = { ...permission, only: undefined };
     if (namespaces !== undefined) return [kept];
     if (scope !== 'Cluster') return [{ ...kept, namespaces: this.#namespaces }];
-    // By name it is little enough for an administrator to grant.
+    // Restricted to names, it is little enough for an administrator to grant.
     if (names !== undefined) return [kept];
     return this.#refuse(`it may ${verbs.join(', ')} ${resource}`, "only: 'cluster-wide'");
   }
 
   #source(source: Source, what: string): Source {
     if (source.clusterWideOnly) return { ...source, isLeftOut: true };
-    // By name it is little enough for an administrator to grant.
+    // Restricted to a name, it is little enough for an administrator to grant.
     if (source.namespaces !== undefined || source.fieldSelector === OWN_WEBHOOKS) return source;
     if (source.resource.scope === 'Cluster') this.#refuse(`${what} ${source.resource.kind}`, 'clusterWideOnly: true');
     return { ...source, namespaces: this.#namespaces };

@@ -1,10 +1,10 @@
 import type { Resource } from '@bowline/kubernetes';
 import { BowlineError } from '../errors/bowline-error.ts';
 
-/** VERBS are the verbs of the API, in the order in which rules name them. */
+/** VERBS are the verbs of the API, in the order in which rules list them. */
 export const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'] as const;
 
-/** Verb is what may be done: one of the API's, or one that a single kind has (`approve`, `bind`, `impersonate`, `use`, …). */
+/** Verb is a verb of the API, or one that is specific to a kind (`approve`, `bind`, `impersonate`, `use`, …). */
 export type Verb = (typeof VERBS)[number] | (string & {});
 
 /** OWN_NAMESPACE stands, in `namespaces`, for the namespace that the manager runs in. */
@@ -14,39 +14,39 @@ export const OWN_NAMESPACE = '(own)';
 export interface Permission {
   readonly verbs: readonly Verb[];
   readonly group: string;
-  /** The plural, as it stands in the URL. */
+  /** The plural, as in the URL. */
   readonly resource: string;
   readonly subresource?: string | undefined;
-  /** Only objects of these names. Undefined: of any name. */
+  /** Only objects with these names. Undefined: any name. */
   readonly names?: readonly string[] | undefined;
-  /** Only in these namespaces. Undefined: everywhere. */
+  /** Only in these namespaces. Undefined: all namespaces. */
   readonly namespaces?: readonly string[] | undefined;
-  /** Undefined: not known. */
+  /** Undefined: unknown. */
   readonly scope?: Resource['scope'] | undefined;
-  /** Undefined: however the manager is installed. */
+  /** Undefined: regardless of how the manager is installed. */
   readonly only?: AllowOptions['only'];
 }
 
 /** AllowOptions narrows a permission. */
 export interface AllowOptions {
-  /** Only objects of these names. Defaults to any. */
+  /** Only objects with these names. Defaults to any. */
   readonly names?: readonly string[] | undefined;
-  /** Only in these namespaces; OWN_NAMESPACE is the manager's. Defaults to everywhere. */
+  /** Only in these namespaces; OWN_NAMESPACE is the manager's. Defaults to all. */
   readonly namespaces?: readonly string[] | undefined;
-  /** For instance `status`, `scale`, `token`. Defaults to the object itself. */
+  /** For example `status`, `scale`, `token`. Defaults to the object itself. */
   readonly subresource?: string | undefined;
   /**
-   * Only where the manager works in the whole cluster, or only where it is limited to namespaces: an operator may do the same in
-   * two ways, such as asking SubjectAccessReviews or LocalSubjectAccessReviews. Defaults to both.
+   * Only if the manager works in the whole cluster, or only if it is limited to namespaces: an operator may do the same
+   * in two ways, such as with SubjectAccessReviews or LocalSubjectAccessReviews. Defaults to both.
    */
   readonly only?: 'cluster-wide' | 'namespaces' | undefined;
 }
 
-/** What the API server decides without knowing the object's name. */
+/** Verbs that the API server authorizes without knowing the object's name. */
 const NAMELESS: ReadonlySet<string> = new Set(['create', 'deletecollection']);
 
 /**
- * allow declares what an operator does beside what its controllers' declarations imply.
+ * allow declares a permission of an operator in addition to those that its controllers' declarations imply.
  *
  * @example
  * defineOperator({ name: 'pages', domain: 'bowline.dev', controllers: [pages], permissions: [allow(['get'], Secret, { names: ['page-key'] })] });
@@ -79,13 +79,13 @@ export function allow(verbs: readonly Verb[], kind: Resource, options: AllowOpti
   return permission(verbs, kind, options);
 }
 
-/** permission is `allow` for declarations that are right by construction. */
+/** permission is `allow` without checks, for declarations that are correct by construction. */
 export function permission(verbs: readonly Verb[], kind: Resource, options: AllowOptions = {}): Permission {
   const { names, namespaces, subresource, only } = options;
   return { verbs, group: kind.group, resource: kind.plural, subresource, names, namespaces, scope: kind.scope, only };
 }
 
-/** inOwnNamespace is a permission with OWN_NAMESPACE replaced by the namespace that it stands for. */
+/** inOwnNamespace returns a permission with OWN_NAMESPACE replaced by the namespace that it stands for. */
 export function inOwnNamespace(permission: Permission, own: string): Permission {
   const namespaces = permission.namespaces?.map((name) => (name === OWN_NAMESPACE ? own : name));
   return { ...permission, namespaces };

@@ -20,7 +20,7 @@ describe('a restricted client', () => {
     return { server, client: restricted(client, permissions, { operator: 'site', namespace: 'own' }) };
   };
   const secret = { namespace: 'a', name: 'key' };
-  // The server of these tests does not know every path; that it was asked is enough.
+  // The server of these tests does not know every path; it is enough that the request was sent.
   const ignore = (error: { readonly code?: string }) => expect(error.code).not.toBe('BOWLINE_UNDECLARED_PERMISSION');
   const FREE_PATHS = [
     '/version',
@@ -38,7 +38,7 @@ describe('a restricted client', () => {
     await client.onLeaseLane().create(Lease, { metadata: { namespace: 'own', name: 'x' } });
     await client.watch(Secret, { namespace: 'a', fieldSelector: 'metadata.name=key' });
     await client.mayI({ verb: 'get', resource: 'pods' }).catch(ignore);
-    // RBAC knows the subresource alone, whatever path follows it.
+    // RBAC sees only the subresource, whatever path follows it.
     await client.readText(Pod, secret, { subresource: 'proxy/metrics' }).catch(ignore);
     for (const path of FREE_PATHS) await client.raw(path).catch(ignore);
     expect(server.requests).toHaveLength(7 + FREE_PATHS.length);

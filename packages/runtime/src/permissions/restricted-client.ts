@@ -6,28 +6,28 @@ import { inOwnNamespace, type Permission, permission } from './permission.ts';
 import { selectedName } from './selected-name.ts';
 import { type Attempt, undeclaredPermission } from './undeclared-permission.ts';
 
-/** RestrictedOptions says whose client it is. */
+/** RestrictedOptions identifies the operator of the client. */
 export interface RestrictedOptions {
   /** The operator's name, for messages. */
   readonly operator: string;
-  /** What OWN_NAMESPACE stands for. */
+  /** The namespace that OWN_NAMESPACE stands for. */
   readonly namespace: string;
 }
 
 /**
- * restricted is a client that refuses, without asking the API server, what no declaration allows. The refusal,
- * BOWLINE_UNDECLARED_PERMISSION, says what to declare. It is a help for authors and a second wall where several operators
- * share one account; the first wall is the API server.
+ * restricted returns a client that rejects, without a request to the API server, what no declaration allows. The error,
+ * BOWLINE_UNDECLARED_PERMISSION, explains what to declare. It helps authors and is a second line of defence if several
+ * operators share one account; the first is the API server.
  */
 export function restricted(client: Client, permissions: readonly Permission[], options: RestrictedOptions): Client {
   const declared = new Declared(permissions, options);
   return client.checked((request) => declared.assert(request));
 }
 
-/** Everybody may ask about themselves. */
+/** Every identity may review its own access. */
 const EVERYBODYS: readonly Permission[] = [permission(['create'], SelfSubjectAccessReview)];
 
-/** Declared answers whether a request is declared. */
+/** Declared decides whether a request is declared. */
 class Declared {
   readonly #byResource = new Map<string, Permission[]>();
   readonly #operator: string;
@@ -68,8 +68,9 @@ class Declared {
 }
 
 /**
- * What every authenticated identity may read: the version and the health of the server, schemas, and discovery, which goes no
- * deeper than a group's version. No segment may begin with a dot or hide one: a proxy before the server might follow it.
+ * Paths that every authenticated identity may read: the version and the health of the server, schemas, and discovery,
+ * which goes no deeper than a group's version. No segment may begin with a dot or contain an encoded one: a proxy in
+ * front of the server might follow it.
  */
 const EVERYBODYS_PATHS =
   /^\/(?:version|(?:healthz|livez|readyz)(?:\/[-\w]+)*|openapi(?:\/\w[-.\w]*)*|api(?:\/v\w+)?|apis(?:\/\w[-.\w]*){0,2})\/?(?:\?|$)/;
@@ -78,16 +79,21 @@ function resourceId(group: string, resource: string, subresource: string | undef
   return `${group}/${resource}/${subresource ?? ''}`;
 }
 
-/** attemptOf is a request as the API server's authorization sees it; undefined for a path that no kind describes. */
+/**
+ * attemptOf returns a request as the API server's authorization sees it; undefined for a path that no kind describes.
+ */
 function attemptOf(request: ApiRequest): Attempt | undefined {
   const { verb, resource: kind, subresource, key } = request;
   if (!kind) return undefined;
   const namespace = key?.namespace ?? request.namespace;
-  // What comes behind the first word is a path of the subresource's own: `proxy/metrics` is `proxy` to RBAC.
+  // The words after the first are a path below the subresource: RBAC treats `proxy/metrics` as `proxy`.
   return { verb, kind, subresource: subresource?.split('/', 1)[0], namespace, name: nameIn(request) };
 }
 
-/** The name that is in the URL: of a creation's none, unless a subresource is meant; of a collection's the one that it selects. */
+/**
+ * Returns the name in the URL: none for a creation, unless it is of a subresource; for a collection, the name that it
+ * selects.
+ */
 function nameIn({ verb, subresource, key, path }: ApiRequest): string | undefined {
   if (verb === 'create' && subresource === undefined) return undefined;
   if (key || (verb !== 'list' && verb !== 'watch')) return key?.name;

@@ -1,23 +1,29 @@
 import type { PolicyRule } from '@bowline/kubernetes';
 import { OWN_NAMESPACE, type Permission, VERBS } from './permission.ts';
 
-/** PermissionRules are RBAC rules by where they hold. The same declarations give the same rules, in the same order. */
+/**
+ * PermissionRules holds RBAC rules by the scope that they apply to. The same declarations result in the same rules, in
+ * the same order.
+ */
 export interface PermissionRules {
-  /** Everywhere: for a ClusterRole. */
+  /** For the whole cluster: a ClusterRole. */
   readonly cluster: readonly PolicyRule[];
-  /** In the manager's own namespace. */
+  /** For the manager's own namespace. */
   readonly own: readonly PolicyRule[];
-  /** In other namespaces, by name. */
+  /** For other namespaces, by name. */
   readonly namespaces: Readonly<Record<string, readonly PolicyRule[]>>;
 }
 
-/** Names are those of objects that a verb holds for; `any` when it holds for all. */
+/** Names are the names of the objects that a verb applies to; `any` if it applies to all. */
 type Names = ReadonlySet<string> | 'any';
 
-/** Grants are the names by verb, by resource: nothing is granted twice. */
+/** Grants holds the names by verb, by resource: nothing is granted twice. */
 type Grants = Map<string, Map<string, Names>>;
 
-/** rulesOf merges permissions into rules: one per resource and set of names, without what a wider one grants already. */
+/**
+ * rulesOf merges permissions into rules: one per resource and set of names, without those that a wider rule grants
+ * already.
+ */
 export function rulesOf(permissions: readonly Permission[]): PermissionRules {
   const cluster: Grants = new Map();
   const places = new Map<string, Grants>();
@@ -34,7 +40,7 @@ export function rulesOf(permissions: readonly Permission[]): PermissionRules {
   return { cluster: rendered(cluster), own, namespaces };
 }
 
-/** permissionsFrom are the permissions that RBAC rules grant. */
+/** permissionsFrom returns the permissions that RBAC rules grant. */
 export function permissionsFrom(rules: readonly PolicyRule[], namespaces?: readonly string[]): readonly Permission[] {
   return rules.flatMap(({ apiGroups = [], resources = [], resourceNames, verbs }) =>
     apiGroups.flatMap((group) =>
@@ -61,7 +67,7 @@ function add(grants: Grants, { verbs, group, resource, subresource, names }: Per
   }
 }
 
-/** without leaves out what `wider` grants too. */
+/** without omits what `wider` grants too. */
 function without(grants: Grants, wider: Grants): Grants {
   const left: Grants = new Map();
   for (const [id, verbs] of grants) {
@@ -75,7 +81,7 @@ function without(grants: Grants, wider: Grants): Grants {
   return left;
 }
 
-/** rendered groups the verbs of a resource that hold for the same names. */
+/** rendered groups the verbs of a resource that apply to the same names. */
 function rendered(grants: Grants): readonly PolicyRule[] {
   return [...grants].sort(byFirst).flatMap(([id, verbs]) => {
     const [group, resource] = JSON.parse(id) as [string, string];

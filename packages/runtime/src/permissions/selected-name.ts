@@ -1,8 +1,8 @@
 import { parseFieldSelector } from '@bowline/machinery';
 
 /**
- * selectedName is the one name that a list or watch with this field selector can be about; undefined when it can be about several.
- * To the API server's authorization it is the name of the request, so that a right by name covers it.
+ * selectedName returns the only name that a list or watch with this field selector can match; undefined when it can
+ * match several. For the API server's authorization it is the name of the request, so that a right by name covers it.
  */
 export function selectedName(fieldSelector: string | undefined): string | undefined {
   if (!fieldSelector) return undefined;

@@ -13,7 +13,7 @@ export interface Attempt {
   readonly name?: string | undefined;
 }
 
-/** undeclaredPermission is the refusal of a request that nothing declares; it says what to declare. */
+/** undeclaredPermission returns the error for a request that nothing declares; it explains what to declare. */
 export function undeclaredPermission(
   operator: string,
   attempt: Attempt,

@@ -1,23 +1,23 @@
 /**
- * Cause says why a key was put into a queue. Every reconcile carries the causes of its run, so that logs and the
- * dashboard can answer "why did this run?". A cause never steers a reconcile: what to do follows from the state alone.
+ * Cause records why a key was put into a queue. Every reconcile carries the causes of its run, so that logs and the
+ * dashboard can answer "why did this run?". A cause never influences a reconcile, which acts on the state alone.
  */
 export type Cause =
-  /** The primary object itself appeared, changed or went. */
+  /** The primary object itself was added, changed or deleted. */
   | ({ readonly by: 'watch' } & ObjectCause)
-  /** An object changed whose controlling owner is the primary. */
+  /** An object whose controlling owner is the primary changed. */
   | ({ readonly by: 'owner' } & ObjectCause)
   /** A watched object changed, and a map function named this key. */
   | ({ readonly by: 'map' } & ObjectCause)
-  /** The last reconcile asked to run again. */
+  /** The last reconcile requested another run. */
   | { readonly by: 'requeue'; readonly afterMs: number }
-  /** The periodic second look at everything. */
+  /** The periodic resync of everything. */
   | { readonly by: 'resync' }
   /** The last reconcile failed; `code` is the error's, where it has one. */
   | { readonly by: 'retry'; readonly attempt: number; readonly code?: string | undefined }
   /** A stream outside Kubernetes named the key; `trigger` is its name. */
   | { readonly by: 'trigger'; readonly trigger: string }
-  /** Code asked for it; `source` says which. */
+  /** Code enqueued the key; `source` names the code. */
   | { readonly by: 'enqueue'; readonly source?: string | undefined };
 
 /** ObjectCause names the object behind a cause and what happened to it. */
@@ -27,7 +27,7 @@ export interface ObjectCause {
   readonly type: 'add' | 'update' | 'delete';
 }
 
-/** describeCause is a cause in one short phrase, for people. */
+/** describeCause describes a cause in one short phrase, for people. */
 export function describeCause(cause: Cause): string {
   switch (cause.by) {
     case 'watch':
@@ -49,7 +49,9 @@ export function describeCause(cause: Cause): string {
   }
 }
 
-/** sameCause tells whether a second cause adds nothing to the first: a storm of updates of one object is one reason. */
+/**
+ * sameCause reports whether a second cause adds nothing to the first: a storm of updates of one object is one reason.
+ */
 export function sameCause(one: Cause, other: Cause): boolean {
   if (one.by !== other.by) return false;
   if ('kind' in one && 'kind' in other) {

@@ -1,18 +1,18 @@
-/** HeapNode is what an element must carry so that the heap can find it again in constant time. */
+/** HeapNode is the state that an element must carry so that the heap can find it again in constant time. */
 export interface HeapNode {
-  /** Written by the heap: the element's place, -1 when it is in none. An element is in at most one heap at a time. */
+  /** Set by the heap: the element's index, or -1 when it is in no heap. An element is in at most one heap at a time. */
   heapIndex: number;
 }
 
 /**
- * IndexedHeap is a binary heap whose elements know their place, so any of them can be moved or removed in O(log n).
- * That is what re-prioritising a queued key needs and what the published heaps do not offer.
+ * IndexedHeap is a binary heap whose elements know their index, so any of them can be moved or removed in O(log n).
+ * Re-prioritising a queued key needs this, and published heaps do not offer it.
  */
 export class IndexedHeap<T extends HeapNode> {
   readonly #nodes: T[] = [];
   readonly #before: (a: T, b: T) => boolean;
 
-  /** `before` is a strict total order: true when `a` comes out ahead of `b`. */
+  /** `before` is a strict total order: true when `a` is popped before `b`. */
   constructor(before: (a: T, b: T) => boolean) {
     this.#before = before;
   }

@@ -5,13 +5,13 @@ import type { QueueEntry } from './queue-options.ts';
 /** Entry is a key in a queue. */
 export interface Entry extends HeapNode {
   readonly key: string;
-  /** Of the run to come; meaningless unless pending. */
+  /** The priority of the next run; meaningless unless pending. */
   priority: number;
-  /** Of the run under way. */
+  /** The priority of the current run. */
   runningPriority: number;
   /** Monotonic time before which the key is not handed out. */
   readyAt: number;
-  /** FIFO among equals. */
+  /** Orders entries that are otherwise equal: first in, first out. */
   order: number;
   readySince: number;
   /** Undefined unless a worker has the key. */
@@ -21,14 +21,14 @@ export interface Entry extends HeapNode {
   /** Which heap holds it, if any. */
   place: 'ready' | 'delayed' | 'none';
   causes: Cause[];
-  /** Causes of delayed adds: each counts for a run that starts at its time or later. */
+  /** Causes of delayed adds: each applies to a run that starts at its time or later. */
   timedCauses: TimedCause[];
   droppedCauses: number;
-  /** Causes of the run under way, for `entries`. */
+  /** Causes of the current run, for `entries`. */
   runningCauses: readonly Cause[];
 }
 
-/** TimedCause is the cause of an add that asked for a delay. */
+/** TimedCause is the cause of an add with a delay. */
 export interface TimedCause {
   readonly cause: Cause;
   /** Monotonic time at which its timer fires. */
@@ -41,7 +41,7 @@ export const NO_TIMED_CAUSES: TimedCause[] = [];
 /** NO_CAUSES is shared by every key without a cause; never pushed to. */
 export const NO_CAUSES: Cause[] = [];
 
-/** newEntry is a key that neither waits nor runs yet. */
+/** newEntry returns a key that is neither waiting nor running. */
 export function newEntry(key: string): Entry {
   return {
     key,
@@ -61,14 +61,14 @@ export function newEntry(key: string): Entry {
   };
 }
 
-/** causesAt returns the causes of a run that starts at `now`: a timer that has not fired by then is none of them. */
+/** causesAt returns the causes of a run that starts at `now`. Timers that have not fired by then are not among them. */
 export function causesAt({ causes, timedCauses }: Entry, now: number): Cause[] {
   if (timedCauses === NO_TIMED_CAUSES) return causes;
   const fired = timedCauses.filter(({ at }) => at <= now);
   return fired.length === 0 ? causes : [...causes, ...fired.map(({ cause }) => cause)];
 }
 
-/** describeEntry says for people where a key stands. */
+/** describeEntry describes the state of a key, for people. */
 export function describeEntry(entry: Entry, now: number, failures: number): QueueEntry {
   const { key, droppedCauses, priority } = entry;
   if (entry.runningSince !== undefined) {

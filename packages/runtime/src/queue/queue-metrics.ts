@@ -6,11 +6,11 @@ const DURATION_BUCKETS = Array.from({ length: 12 }, (_, power) => 1e-8 * 10 ** p
 /** More distinct priorities than this share one series, so that a caller cannot grow the label without bound. */
 const MAX_PRIORITY_SERIES = 16;
 
-/** QueueState is what the gauges are read from, just before they are scraped. */
+/** QueueState provides the values of the gauges, read just before they are scraped. */
 export interface QueueState {
-  /** How many keys are ready, by priority. Priorities that were seen once stay, at zero. */
+  /** The number of ready keys by priority. Priorities that were used once stay, at zero. */
   readonly depthByPriority: ReadonlyMap<number, number>;
-  /** Start times of the keys that are being worked on, on the monotonic clock. */
+  /** Start times of the running keys, on the monotonic clock. */
   runningSince(): Iterable<number>;
   /** The monotonic time. */
   nowMs(): number;

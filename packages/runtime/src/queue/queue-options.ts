@@ -3,7 +3,10 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { BackoffOptions, BackoffRange } from './backoff.ts';
 import type { Cause } from './cause.ts';
 
-/** LOW_PRIORITY is for what nobody waits for: the initial list and resyncs. A change made by somebody overtakes it. */
+/**
+ * LOW_PRIORITY is for work that no user waits for: the initial list and resyncs. A change made by a client overtakes
+ * it.
+ */
 export const LOW_PRIORITY = -100;
 
 /** QueueOptions configures a queue. */
@@ -12,13 +15,15 @@ export interface QueueOptions {
   readonly name: string;
   /** The `controller` label of its metrics. Defaults to `name`. */
   readonly controller?: string | undefined;
-  /** Delays after failures. Defaults to 5 ms up to 1000 s, doubling, less up to a tenth by chance. */
+  /**
+   * Delays after failures. Defaults to 5 ms up to 1000 s, doubling, each shortened by a random share of up to a tenth.
+   */
   readonly backoff?: BackoffOptions | undefined;
-  /** How many causes are kept per key; the rest is counted. Defaults to 16. */
+  /** How many causes are kept per key; the others are only counted. Defaults to 16. */
   readonly maxCauses?: number | undefined;
   /**
-   * Past this many keys no causes are kept, so that a flood costs the least memory per key. No key is ever refused: a
-   * level-triggered queue that drops a key has lost a state, and one entry per key is bounded by the keys there are.
+   * Above this many keys no causes are kept, so that a flood costs the least memory per key. No key is ever refused: a
+   * level-triggered queue that drops a key has lost a state, and one entry per key is bounded by the number of keys.
    * Defaults to 100,000.
    */
   readonly detailedKeys?: number | undefined;
@@ -30,31 +35,33 @@ export interface QueueOptions {
   readonly metrics?: Metrics | undefined;
 }
 
-/** AddOptions says when, how urgently and why a key is to be worked on. */
+/** AddOptions configures when, how urgently and why a key is processed. */
 export interface AddOptions {
   /** Higher goes first. Defaults to 0. */
   readonly priority?: number | undefined;
-  /** Not before this much time has passed. Defaults to 0. */
+  /** The key is not handed out before this much time has passed. Defaults to 0. */
   readonly afterMs?: number | undefined;
   readonly cause?: Cause | undefined;
 }
 
-/** RetryOptions says how to come back after a failure. */
+/** RetryOptions configures the retry after a failure. */
 export interface RetryOptions {
-  /** Bounds of the delay in place of the queue's own. */
+  /** Bounds of the delay, instead of the queue's own. */
   readonly range?: BackoffRange | undefined;
-  /** Whether it was a collision, which is over soon: then a key that is due much later comes back within the range. */
+  /**
+   * Whether the failure was a conflict, which is over soon: a key that is due much later then returns within the range.
+   */
   readonly soon?: boolean | undefined;
-  /** The failed error's code, for the cause. */
+  /** The code of the error, for the cause. */
   readonly code?: string | undefined;
 }
 
-/** QueueItem is a key handed out to be worked on; `done` must follow. */
+/** QueueItem is a key handed out to a worker, which must call `done` for it. */
 export interface QueueItem {
   readonly key: string;
   readonly priority: number;
   readonly causes: readonly Cause[];
-  /** How many more causes there were than were kept. */
+  /** How many causes were dropped. */
   readonly droppedCauses: number;
   /** How often in a row the key has failed. */
   readonly failures: number;

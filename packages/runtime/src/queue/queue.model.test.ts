@@ -3,17 +3,17 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Queue } from './queue.ts';
 
-/** Waiting is a key that wants a run, in the plainest form that follows the rules. */
+/** Waiting is a key that waits for a run, in the simplest form that follows the rules. */
 interface Waiting {
   priority: number;
   at: number;
-  /** When it came to wait for that time: of two keys with one time the earlier goes first. */
+  /** When it started to wait for that time: of two keys with the same time the earlier one goes first. */
   turn: number;
-  /** Rank among ready keys of one priority: when it became ready, or was raised. Undefined while its time is to come. */
+  /** Rank among ready keys of one priority: when it became ready, or was raised. Undefined until its time has come. */
   rank: number | undefined;
 }
 
-/** Model is the queue's rules as naively as they can be written: maps, and a scan for the best at each step. */
+/** Model implements the queue's rules as naively as possible: maps, and a scan for the best key at each step. */
 class Model {
   now = 0;
   #rank = 0;
@@ -94,7 +94,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('advance' as const), ms: fc.integer({ min: 1, max: 30 }) }) },
 );
 
-/** Moves without running anything, so that thousands of histories take a moment; timers are the unit tests' matter. */
+/** Advances without running timers, so that thousands of histories are quick; the unit tests cover timers. */
 class StillClock extends VirtualClock {
   at = 0;
   override monotonic(): number {
@@ -137,7 +137,7 @@ it('behaves as its rules written naively, whatever the history', () => {
         expect(queue.size).toBe(model.waiting.size + model.running.size);
         expect(queue.depth).toBe([...model.waiting.values()].filter((entry) => entry.rank !== undefined).length);
       }
-      // No key is lost: with time and workers enough, everything that waits comes out, in the model's order.
+      // No key is lost: with enough time and workers, every waiting key is handed out, in the model's order.
       for (const running of [...model.running.keys()]) {
         queue.done(running);
         model.done(running);

@@ -132,7 +132,7 @@ describe('Queue', () => {
   });
 
   describe('after failures', () => {
-    /** Lets a key fail whenever its timer fires; answers the delays. */
+    /** Lets a key fail whenever its timer fires; returns the delays. */
     const failing = async ({ queue, clock }: ReturnType<typeof setUp>, times: number, options: RetryOptions = {}) => {
       const delays: number[] = [];
       queue.add('a');

@@ -15,7 +15,7 @@ import {
   type RetryOptions,
 } from './queue-options.ts';
 
-/** RetrySchedule is when a failing key is tried again. Only a run at or after `dueAt` counts as an attempt. */
+/** RetrySchedule holds when a failing key is retried. Only a run at or after `dueAt` counts as an attempt. */
 interface RetrySchedule {
   readonly failures: number;
   /** When the last counted failure happened. */
@@ -25,10 +25,11 @@ interface RetrySchedule {
 }
 
 /**
- * Queue holds the keys that want work: one entry per key, one worker per key at a time. An add while a key is being
- * worked on runs it once more afterwards; of several adds the earliest time and the highest priority win, and a raised
- * priority goes to the end of its new class. Failures delay a key exponentially; its priority survives them. An add runs
- * a failing key at once and leaves its backoff alone: if that run fails too, the key is tried again when it was due anyway.
+ * Queue holds the keys that need work: one entry per key, one worker per key at a time. An add while a key is running
+ * runs it once more afterwards; of several adds the earliest time and the highest priority win, and a raised priority
+ * goes to the end of its new class. Failures delay a key exponentially; its priority survives them. An add runs a
+ * failing key at once and leaves its backoff alone: if that run fails too, the key is retried at the time it was due
+ * anyway.
  *
  * @example
  * const queue = new Queue({ name: 'sites' });
@@ -95,23 +96,23 @@ export class Queue {
     });
   }
 
-  /** depth is how many keys are ready and wait for a worker. */
+  /** depth returns how many keys are ready and wait for a worker. */
   get depth(): number {
     this.#promote();
     return this.#ready.size;
   }
 
-  /** size is how many keys there are in all: ready, delayed and running. */
+  /** size returns the number of all keys: ready, delayed and running. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** has is whether the key waits or is being worked on. */
+  /** has reports whether the key is waiting or running. */
   has(key: string): boolean {
     return this.#entries.has(key);
   }
 
-  /** add asks for work on a key. False after `shutDown`: the key was not taken. */
+  /** add enqueues a key. It returns false after `shutDown`: the key was not accepted. */
   add(key: string, options: AddOptions = {}): boolean {
     if (this.#closed) return false;
     const { priority = 0, afterMs = 0, cause } = options;
@@ -139,7 +140,7 @@ export class Queue {
     this.#handOver();
   }
 
-  /** take hands out the most urgent ready key at once, or nothing. */
+  /** take returns the most urgent ready key, or undefined if there is none. It does not wait. */
   take(): QueueItem | undefined {
     this.#promote();
     const entry = this.#ready.pop();
@@ -166,7 +167,7 @@ export class Queue {
     return item;
   }
 
-  /** next waits for a key. Undefined once the queue is shut down and has nothing left to hand out. */
+  /** next waits for a key. It returns undefined once the queue is shut down and has no keys left to hand out. */
   next(signal?: AbortSignal): Promise<QueueItem | undefined> {
     const item = this.take();
     if (item !== undefined || this.#closed) return Promise.resolve(item);
@@ -188,7 +189,7 @@ export class Queue {
     });
   }
 
-  /** done ends the work on a key; it becomes ready again if it was added meanwhile. */
+  /** done ends the work on a key, which becomes ready again if it was added meanwhile. */
   done(key: string): void {
     const entry = this.#entries.get(key);
     if (entry?.runningSince === undefined) {
@@ -229,9 +230,9 @@ export class Queue {
   }
 
   /**
-   * retry counts a failure of a key and adds it again after the backoff, at the priority it had. Returns the delay. A run
-   * that an add brought before the backoff was over is not counted: the key keeps the time it was due at. An add during
-   * the run wins: there is something new to see.
+   * retry counts a failure of a key and adds it again after the backoff, at its previous priority. It returns the
+   * delay. A run that an add caused before the backoff was over is not counted: the key keeps its due time. An add
+   * during the run wins, because there is new state to reconcile.
    */
   retry(key: string, options: RetryOptions = {}): number {
     const now = this.#clock.monotonic();
@@ -246,7 +247,10 @@ export class Queue {
     return at - now;
   }
 
-  /** defer adds a key that was handed out again for later, with its causes. Its failures, and when it is retried, stay as they are. */
+  /**
+   * defer adds a key that was handed out again for later, with its causes. Its failure count and its retry time do not
+   * change.
+   */
   defer({ key, priority, causes }: QueueItem, afterMs: number): void {
     if (this.#closed) return;
     const now = this.#clock.monotonic();
@@ -260,7 +264,8 @@ export class Queue {
   #scheduleAfter(before: RetrySchedule | undefined, range: BackoffRange | undefined, now: number): RetrySchedule {
     if (before !== undefined && before.dueAt > now) {
       if (range?.minMs === before.range?.minMs && range?.maxMs === before.range?.maxMs) return before;
-      // Another kind of failure may ask for a longer delay. It is counted from the same failure: events cannot push it further.
+      // Another kind of failure may need a longer delay. It is counted from the same failure: events cannot postpone it
+      // further.
       const dueAt = before.failedAt + this.#backoffAfter(before.failures, range);
       return dueAt > before.dueAt ? { ...before, range, dueAt } : before;
     }
@@ -272,7 +277,7 @@ export class Queue {
     return backoffMs(failures, { ...this.#backoff, ...range }, this.#random);
   }
 
-  /** forget ends a key's row of failures: the next one starts the backoff anew. */
+  /** forget resets the failures of a key: the next failure starts the backoff from the beginning. */
   forget(key: string): void {
     this.#schedules.delete(key);
   }
@@ -298,8 +303,8 @@ export class Queue {
 
   /**
    * shutDown refuses further keys and resolves when every key that was handed out is done. Ready keys are still handed
-   * out first, unless `discard` is set; delayed ones are dropped: their time would not come, and whoever starts next
-   * sees every object again.
+   * out first, unless `discard` is set; delayed ones are dropped: they would not become due, and the next process sees
+   * every object again.
    */
   shutDown(options: { readonly discard?: boolean | undefined } = {}): Promise<void> {
     this.#closed = true;
@@ -320,7 +325,7 @@ export class Queue {
     return this.#drained;
   }
 
-  /** merge lets the earlier time and the higher priority win. */
+  /** merge keeps the earlier time and the higher priority. */
   #merge(entry: Entry, priority: number, readyAt: number, now: number): void {
     const raised = priority > entry.priority;
     if (raised) {
@@ -344,7 +349,7 @@ export class Queue {
     }
   }
 
-  /** enter puts a pending entry that no worker has into the heap where it belongs. */
+  /** enter puts a pending entry that is not running into the heap where it belongs. */
   #enter(entry: Entry, now: number): void {
     entry.order = this.#order++;
     if (entry.readyAt <= now) {
@@ -360,7 +365,7 @@ export class Queue {
     }
   }
 
-  /** promote makes the delayed keys whose time has come ready, in the order of their times. */
+  /** promote makes the delayed keys that are due ready, in the order of their due times. */
   #promote(): void {
     let first = this.#delayed.peek();
     if (first === undefined) return;
@@ -393,7 +398,7 @@ export class Queue {
     this.#timerDue = Number.POSITIVE_INFINITY;
   }
 
-  /** handOver gives ready keys to the workers that wait. */
+  /** handOver hands ready keys to the waiting workers. */
   #handOver(): void {
     for (const waiter of this.#waiters) {
       const item = this.take();
@@ -431,7 +436,7 @@ export class Queue {
 
   #countDepth(priority: number, change: number): void {
     const count = (this.#depthByPriority.get(priority) ?? 0) + change;
-    // Two priorities always exist; a few more keep their series at zero, beyond that empty ones are let go.
+    // Two priorities always exist. A few more keep their series at zero; beyond that, empty ones are removed.
     if (count === 0 && this.#depthByPriority.size > 16) this.#depthByPriority.delete(priority);
     else this.#depthByPriority.set(priority, count);
   }

@@ -11,16 +11,16 @@ import type {
   Written,
 } from '@bowline/machinery/schema';
 
-/** KindStatus is what the runtime keeps in the status of every kind. */
+/** KindStatus is the part of the status that the runtime maintains for every kind. */
 export interface KindStatus {
-  /** The newest generation that the status is about. */
+  /** The newest generation that the status describes. */
   readonly observedGeneration?: number | undefined;
   readonly conditions?: readonly Condition[] | undefined;
 }
 
 /**
- * CustomResource is a kind of one's own, made by `defineResource`: a `Resource` like that of a built-in kind, which also
- * carries everything that follows from its schema. `T` is its objects as read, `W` as written.
+ * CustomResource is a custom kind, created by `defineResource`: a `Resource` like that of a built-in kind, which also
+ * carries everything that is derived from its schema. `T` is the type of its objects as read, `W` as written.
  */
 export interface CustomResource<T = KubernetesObject, W = KubernetesObject, Id extends string = string>
   extends Resource<T, Id> {
@@ -32,26 +32,33 @@ export interface CustomResource<T = KubernetesObject, W = KubernetesObject, Id e
   /** Whether objects have a status subresource. */
   readonly hasStatus: boolean;
   /**
-   * validate is everything that the API server would find wrong with an object: its own words, its field paths. Before, as
-   * there, unknown fields are dropped and defaults filled in. With `oldObject` the object is an update of that one.
+   * validate returns everything that the API server would reject in an object, with the same messages and field paths.
+   * As on the server, unknown fields are dropped and defaults applied first. With `oldObject` the object is an update
+   * of that one.
    */
   readonly validate: (object: unknown, options?: { readonly oldObject?: unknown }) => readonly FieldProblem[];
-  /** unknownFields are the paths of an object's fields that the kind does not know, and the API server would drop: `spec.sise`. */
+  /**
+   * unknownFields returns the paths of an object's fields that the kind does not define, and the API server would drop:
+   * `spec.sise`.
+   */
   readonly unknownFields: (object: unknown) => readonly string[];
-  /** withDefaults is a written object as it will be read: apiVersion, kind and the schema's defaults filled in. */
+  /** withDefaults returns a written object as it will be read: with apiVersion, kind and the schema's defaults. */
   withDefaults(object: W): T;
-  /** Never set: carries `W`. */
+  /** Never set: it only carries the type `W`. */
   readonly written?: W | undefined;
 }
 
-/** WrittenOf is the static type of a resource's objects as somebody writes them: what has a default may be left out. */
+/** WrittenOf is the static type of a resource's objects as users write them: fields with defaults may be omitted. */
 export type WrittenOf<R extends Resource> = 'definition' extends keyof R
   ? R extends { readonly written?: infer W | undefined }
     ? W
     : ObjectOf<R>
   : ObjectOf<R>;
 
-/** StatusOf is the static type of a kind's status; never for kinds that are not made by `defineResource` with one. */
+/**
+ * StatusOf is the static type of a kind's status; never for kinds that were not created by `defineResource` with a
+ * status.
+ */
 export type StatusOf<R extends Resource> = 'definition' extends keyof R
   ? ObjectOf<R> extends { readonly status?: infer Status }
     ? NonNullable<Status>
@@ -60,7 +67,7 @@ export type StatusOf<R extends Resource> = 'definition' extends keyof R
 
 type Flat<T> = { readonly [K in keyof T]: T[K] };
 
-/** ObjectBase is what objects of every kind have. */
+/** ObjectBase holds the fields that objects of every kind have. */
 interface ObjectBase {
   readonly apiVersion?: string | undefined;
   readonly kind?: string | undefined;
@@ -95,12 +102,12 @@ export type ReadObject<Spec extends MaybeSchema, Status extends MaybeSchema> = F
 /** WrittenObject is an object of a kind as its users write it: without status. */
 export type WrittenObject<Spec extends MaybeSchema> = Flat<ObjectBase & WrittenSpec<Spec>>;
 
-/** isCustomResource tells a kind that was made by `defineResource` from any other. */
+/** isCustomResource reports whether a kind was created by `defineResource`. */
 export function isCustomResource(resource: Resource): resource is CustomResource {
   return 'definition' in resource && 'crd' in resource;
 }
 
-/** customResourceDefinition is the CustomResourceDefinition of a kind, as it is applied to a cluster. */
+/** customResourceDefinition returns the CustomResourceDefinition of a kind, as it is applied to a cluster. */
 export function customResourceDefinition(resource: Pick<CustomResource, 'crd'>): CustomResourceDefinition {
   return resource.crd;
 }

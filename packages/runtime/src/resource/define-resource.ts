@@ -32,21 +32,21 @@ export interface ResourceOptions<
   /** Defaults to none: objects of the kind have no spec. */
   readonly spec?: Spec;
   /**
-   * Gives the kind a status subresource. `observedGeneration` and `conditions` are added: the runtime keeps them. Defaults to
-   * none.
+   * Adds a status subresource to the kind. `observedGeneration` and `conditions` are added: the runtime maintains them.
+   * Defaults to none.
    */
   readonly status?: Status;
   /**
-   * Other versions that the CRD has, for instance older ones. Objects are converted by their apiVersion alone. All have a
-   * status or none. Defaults to none.
+   * Other versions of the CRD, for example older ones. Objects are converted by changing only their apiVersion. Either
+   * all versions have a status or none. Defaults to none.
    */
   readonly otherVersions?: readonly VersionDefinition[] | undefined;
 }
 
 /**
- * defineResource makes a kind from its schema: the value is used like a built-in kind and carries the
- * CustomResourceDefinition, the validator and the defaults. What the API server would refuse is refused here, rules and
- * patterns included.
+ * defineResource creates a kind from its schema: the value is used like a built-in kind and carries the
+ * CustomResourceDefinition, the validator and the defaults. Definitions that the API server would reject are rejected
+ * here, including rules and patterns.
  *
  * @example
  * export const Site = defineResource({
@@ -71,7 +71,8 @@ export function defineResource<
   const { otherVersions = [], ...single } = options;
   const own = withKindStatus<ResourceNames & VersionDefinition>(single);
   const { group, version, kind, scope } = options;
-  // Every version keeps them: the API server drops, whenever it converts, what the version that it converts to does not know.
+  // Every version gets them: when the API server converts an object, it drops fields that the target version does not
+  // define.
   const others = otherVersions.map(withKindStatus);
   checkStatuses(options, [own, ...others]);
   const definition: ResourceDefinition = others.length === 0 ? own : { ...namesOf(own), versions: [own, ...others] };
@@ -92,7 +93,7 @@ export function defineResource<
     validate: (object: unknown, { oldObject }: { readonly oldObject?: unknown } = {}): readonly FieldProblem[] =>
       validateObject(typed(object), schema, { oldObject: oldObject === undefined ? undefined : typed(oldObject) }),
     unknownFields: (object: unknown): readonly string[] => unknownFields(object, schema, { isResource: true }),
-    // The schema's defaults are what tells the two types apart.
+    // The schema's defaults are the difference between the two types.
     withDefaults: (object: WrittenObject<Spec>) => applyDefaults(typed(object), schema) as ReadObject<Spec, Status>,
   });
 }
@@ -102,10 +103,13 @@ function namesOf(definition: ResourceNames): ResourceNames {
   return { group, kind, scope, plural, singular, shortNames, categories, annotations, labels };
 }
 
-/** withKindStatus is a version whose status has what the runtime keeps in every status, unless the schema says something of it. */
+/**
+ * withKindStatus returns a version whose status has the fields that the runtime maintains, unless the schema defines
+ * them itself.
+ */
 function withKindStatus<V extends VersionDefinition>(version: V): V {
   const { status } = version;
-  // What is no object is refused with the rest of the definition.
+  // A status that is not an object is rejected with the rest of the definition.
   if (status?.json.type !== 'object') return version;
   const observedGeneration = s
     .integer()
@@ -116,7 +120,7 @@ function withKindStatus<V extends VersionDefinition>(version: V): V {
   return { ...version, status: new ObjectSchema({ ...status.json, properties }, status.isOptional) };
 }
 
-/** A status that is not in every version would be lost whenever an object is written in one that lacks it. */
+/** A status that is not in every version would be lost whenever an object is written in a version that lacks it. */
 function checkStatuses({ group, kind }: ResourceNames, versions: readonly VersionDefinition[]): void {
   const having = versions.find(({ status }) => status !== undefined);
   const lacking = versions.find(({ status }) => status === undefined);

@@ -1,4 +1,4 @@
-// The entry of `@bowline/runtime/resource`: apart from the main one, because it loads the CEL and RE2 engines.
+// The entry of `@bowline/runtime/resource`: separate from the main entry, because it loads the CEL and RE2 engines.
 export { type Read, s, type Written } from '@bowline/machinery/schema';
 export * from './custom-resource.ts';
 export { defineResource, type ResourceOptions } from './define-resource.ts';

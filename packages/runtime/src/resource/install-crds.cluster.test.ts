@@ -145,7 +145,10 @@ describe('installing a kind', () => {
   });
 });
 
-/** foreignTo is a definition with the names and the version of a kind that somebody else made: with another category and other fields. */
+/**
+ * foreignTo returns a definition by another author with the names and the version of a kind: with another category and
+ * other fields.
+ */
 function foreignTo({ crd }: CustomResource): CustomResourceDefinition {
   const { categories, ...others } = crd.spec.names;
   const theirSpec = { type: 'object', properties: { theirs: { type: 'string' } } } as const;

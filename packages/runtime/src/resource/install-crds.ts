@@ -14,28 +14,31 @@ import { lostFields } from './lost-fields.ts';
 import { lostVersions } from './lost-versions.ts';
 import { untilServed } from './until-served.ts';
 
-/** InstallOptions bounds an installation. */
+/** InstallOptions configures an installation. */
 export interface InstallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** How long each kind may take until it is served. Defaults to 60 s. */
+  /** The time limit for each kind until it is served. Defaults to 60 s. */
   readonly timeoutMs?: number | undefined;
-  /** Owns the applied fields. Defaults to one that follows from the kind's group: `example-crds` for `example.com`. */
+  /**
+   * The owner of the applied fields. Defaults to one derived from the kind's group: `example-crds` for `example.com`.
+   */
   readonly fieldManager?: string | undefined;
-  /** Times the waiting. Defaults to the system's clock. */
+  /** The clock for waiting. Defaults to the system's. */
   readonly wire?: Clock | undefined;
 }
 
-/** InstalledDefinition is what became of a CustomResourceDefinition. */
+/** InstalledDefinition is the result for a CustomResourceDefinition. */
 export interface InstalledDefinition {
   readonly name: string;
   readonly outcome: 'created' | 'configured' | 'unchanged';
 }
 
 /**
- * installCustomResourceDefinitions applies the CRDs of kinds and waits until the API server serves them. It needs the right to
- * get, create and patch CustomResourceDefinitions. One that is as it should be is not written. Left alone is one of
- * somebody else with fields that this one lacks, because its objects would lose them, and one with versions that this one lacks,
- * because its objects would become unreadable. A definition is known as ours by its field manager, or by a category of the kind.
+ * installCustomResourceDefinitions applies the CRDs of kinds and waits until the API server serves them. It needs the
+ * right to get, create and patch CustomResourceDefinitions. A definition that is up to date is not written. It does not
+ * overwrite a definition of another owner with fields that this one lacks, because its objects would lose them, nor one
+ * with versions that this one lacks, because its objects would become unreadable. A definition is recognised as ours by
+ * its field manager, or by a category of the kind.
  *
  * @example
  * await installCustomResourceDefinitions(client, [Site], { signal });
@@ -46,7 +49,7 @@ export async function installCustomResourceDefinitions(
   options: InstallOptions = {},
 ): Promise<readonly InstalledDefinition[]> {
   const { signal, timeoutMs = 60_000, wire = systemClock } = options;
-  // Two versions of one kind are one definition.
+  // Two versions of one kind share one definition.
   const unique = [...new Map(resources.map((each) => [each.crd.metadata?.name ?? each.id, each])).values()];
   return await Promise.all(
     unique.map(async (resource) => {
@@ -78,7 +81,7 @@ async function install(
   );
 }
 
-/** write applies a definition to the state in which the cluster's was found to be ours. */
+/** write applies a definition, but only to the state in which the stored one was found to be ours. */
 function write(
   client: WriteClient,
   crd: CustomResourceDefinition,
@@ -98,14 +101,14 @@ function write(
       signal,
     },
     {
-      // In another state its versions may be others.
+      // In another state it may have other versions.
       isStateBound: true,
       resource: CustomResourceDefinition,
       key: { name },
       desired: crd,
       marks: {},
       isOurs(object) {
-        // It is what was read for this write: a whole definition.
+        // This is the object that was read for this write: a whole definition.
         const stored = object as CustomResourceDefinition;
         refuseForeign(crd, stored, fieldManager);
         refuseLoss(name, lostVersions(stored, crd));
@@ -115,7 +118,7 @@ function write(
   );
 }
 
-/** Definitions of every author may have this category. */
+/** Definitions of any author may have this category. */
 const EVERYBODYS_CATEGORY = 'all';
 
 function refuseForeign(crd: CustomResourceDefinition, stored: CustomResourceDefinition, fieldManager: string): void {

@@ -1,8 +1,9 @@
 import type { CustomResourceDefinition, JSONSchemaProps } from '@bowline/kubernetes/apiextensions-v1';
 
 /**
- * lostFields returns the paths of the fields that a stored definition knows and a new one does not: the API server would drop
- * their values from every object that is written under the new one. A version that the new one lacks counts for nothing here.
+ * lostFields returns the paths of the fields that a stored definition has and a new one lacks: the API server would
+ * drop their values from every object that is written under the new one. Versions that the new one lacks are ignored
+ * here.
  */
 export function lostFields(stored: CustomResourceDefinition, next: CustomResourceDefinition): readonly string[] {
   const lost = stored.spec.versions.flatMap(({ name, schema }) => {
@@ -12,7 +13,7 @@ export function lostFields(stored: CustomResourceDefinition, next: CustomResourc
   return [...new Set(lost)].sort();
 }
 
-/** What the API server adds to every object. */
+/** Fields that the API server adds to every object. */
 const EVERY_OBJECT: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 function lostIn(stored: JSONSchemaProps | undefined, next: JSONSchemaProps | undefined, path: string): string[] {
@@ -40,6 +41,6 @@ function valuesOf({ additionalProperties }: JSONSchemaProps): JSONSchemaProps | 
 }
 
 function itemsOf({ items }: JSONSchemaProps): JSONSchemaProps | undefined {
-  // A CustomResourceDefinition has one schema for all items; the type knows of lists too.
+  // A CustomResourceDefinition has one schema for all items; the type also allows lists.
   return items && 'length' in items ? items[0] : items;
 }

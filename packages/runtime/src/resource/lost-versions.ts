@@ -1,8 +1,8 @@
 import type { CustomResourceDefinition } from '@bowline/kubernetes';
 
 /**
- * lostVersions are the versions of a stored definition that another one would take away: those that are served now, and those
- * in which objects may still be stored.
+ * lostVersions returns the versions of a stored definition that another one would remove: those that are served now,
+ * and those in which objects may still be stored.
  */
 export function lostVersions(stored: CustomResourceDefinition, next: CustomResourceDefinition): readonly string[] {
   const all = new Set(next.spec.versions.map(({ name }) => name));

@@ -5,13 +5,13 @@ import { ApiError, isForbidden, isKindNotServed, isNotFound } from '../errors/ap
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { CustomResource } from './custom-resource.ts';
 
-/** Waits grow from the first to the longest: a kind is served within a second of being established, mostly. */
+/** Waits grow from the first to the longest: usually a kind is served within a second of being established. */
 const FIRST_WAIT_MS = 25;
 const LONGEST_WAIT_MS = 1_000;
 
 /**
- * untilServed waits until a kind can be used: its names are accepted, it is established, discovery shows it and a list of it
- * works. Each comes from another part of the API server, so none of them alone is enough.
+ * untilServed waits until a kind can be used: its names are accepted, it is established, discovery shows it and a list
+ * of it works. Each of these comes from another part of the API server, so none of them alone is enough.
  */
 export async function untilServed(
   client: Pick<Client, 'find' | 'list' | 'raw'>,
@@ -35,7 +35,7 @@ export async function untilServed(
   }
 }
 
-/** missingOf is what is still missing until the kind can be used. */
+/** missingOf returns what is still missing until the kind can be used. */
 async function missingOf(
   client: Pick<Client, 'find' | 'list' | 'raw'>,
   resource: CustomResource,
@@ -57,7 +57,8 @@ async function missingOf(
   if (conditions.get('Established')?.status !== 'True') return 'it is not established';
   if (!(await isDiscovered(client, resource, signal))) return 'discovery does not show it';
   try {
-    // Whoever may install a kind need not be one who may read it: a refusal comes from behind the part that serves it.
+    // A client that may install a kind need not be allowed to read it: a Forbidden error comes only once the kind is
+    // served.
     await client.list(resource, { limit: 1, signal });
   } catch (error) {
     if (isKindNotServed(error) || isNotFound(error)) return 'a list of it is not found';

@@ -19,16 +19,19 @@ import {
 } from '@bowline/machinery';
 import { isCustomResource } from '../resource/custom-resource.ts';
 
-/** Writer says who writes an object, and how. */
+/** Writer identifies who writes an object, and how. */
 export type Writer = Pick<FieldManager, 'manager' | 'operation' | 'subresource'>;
 
-/** shapeOf is what is known of a kind's objects. */
+/** shapeOf returns what is known about a kind's objects. */
 export function shapeOf(resource: Resource): FieldShape {
   if (isCustomResource(resource)) return customShape(resource.schema);
   return builtInShape(apiVersionOf(resource), resource.kind) ?? ANY_SHAPE;
 }
 
-/** applied merges what a manager applies into an object: what it applied before and leaves out now goes, unless others own it. */
+/**
+ * applied merges what a manager applies into an object: fields that it applied before and omits now are removed, unless
+ * others own them.
+ */
 export function applied(
   live: KubernetesObject & JsonObject,
   body: JsonObject,
@@ -45,8 +48,8 @@ export function applied(
 }
 
 /**
- * managedFieldsOf is who owns what after a write: its writer owns what it wrote, and others no longer own that. Times are left
- * out: nothing in the runtime reads them.
+ * managedFieldsOf returns the field owners after a write: its writer owns what it wrote, and others no longer do. Times
+ * are omitted: nothing in the runtime reads them.
  */
 export function managedFieldsOf(
   before: KubernetesObject,

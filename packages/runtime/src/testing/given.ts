@@ -8,8 +8,8 @@ export interface GivenObject {
 }
 
 /**
- * given is an object of a kind, as its author writes it: defaults are filled in, and uid, resourceVersion, generation and
- * creationTimestamp where they are missing. A status is kept.
+ * given returns an object of a kind, as its author writes it: defaults are applied, and uid, resourceVersion,
+ * generation and creationTimestamp are set if they are missing. A status is kept.
  *
  * @example
  * given(Site, { metadata: { namespace: 'shop', name: 'a' }, spec: { title: 'hello' } });
@@ -18,7 +18,7 @@ export function given<R extends Resource<KubernetesObject>>(kind: R, object: Wri
   return { kind, object: completed(kind, object) };
 }
 
-/** completed is an object with the defaults of its kind. */
+/** completed returns an object with the defaults of its kind. */
 export function completed(kind: Resource<KubernetesObject>, object: KubernetesObject): KubernetesObject {
   return isCustomResource(kind) ? kind.withDefaults(object) : object;
 }

@@ -39,14 +39,14 @@ interface Watcher {
   readonly push: (line: object | undefined) => void;
 }
 
-/** SeenRequest is a request as a test judges it. */
+/** SeenRequest is a request as a test sees it. */
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
   readonly user: string;
 }
 
-/** RecordedWrite is a request that changed something, or asked for a change that was there already. */
+/** RecordedWrite is a request that changed something, or requested a change that had no effect. */
 export interface RecordedWrite {
   /** `apply` is a patch by server-side apply; `patch` is any other. */
   readonly verb: 'create' | 'update' | 'apply' | 'patch' | 'delete';
@@ -54,20 +54,20 @@ export interface RecordedWrite {
   readonly key: ObjectKey;
   /** Undefined for the object itself. */
   readonly subresource: string | undefined;
-  /** What was sent: the object, the patch, or the options of a deletion. */
+  /** The body of the request: the object, the patch, or the options of a deletion. */
   readonly body: unknown;
   readonly fieldManager: string | undefined;
 }
 
 /** MemoryApiServerOptions configures a server. */
 export interface MemoryApiServerOptions {
-  /** Stamps objects. Defaults to the system's. */
+  /** The clock for the timestamps of objects. Defaults to the system's. */
   readonly clock?: Clock | undefined;
-  /** The time between machines. Defaults to the system's. */
+  /** The clock for time between machines. Defaults to the system's. */
   readonly wire?: Clock | undefined;
 }
 
-/** What of the path of a request says which object it is about. */
+/** The part of a request's path that identifies its object. */
 interface Target {
   readonly group: string;
   readonly plural: string;
@@ -77,20 +77,21 @@ interface Target {
 }
 
 /**
- * An apply to an object that does not exist carries this version, so that it fails when one has appeared. The real API server
- * compares versions only where there is an object.
+ * An apply to an object that does not exist carries this version, so that it fails if the object exists by then. The
+ * real API server compares versions only if there is an object.
  */
 const ABSENT_VERSION = '1';
 
 /**
- * MemoryApiServer is just enough of an API server to run the runtime's own code without one: objects of the kinds that it is told
- * to serve, optimistic locking, all four patches with field managers, finalizers, the status subresource and WatchList with
- * selectors. Kinds with a schema are validated. It has no admission, history or garbage collection, and refuses other subresources.
+ * MemoryApiServer implements just enough of an API server to run the runtime's own code: objects of the kinds that it
+ * is told to serve, optimistic locking, all four patch types with field managers, finalizers, the status subresource
+ * and WatchList with selectors. Kinds with a schema are validated. It has no admission, history or garbage collection,
+ * and rejects other subresources.
  */
 export class MemoryApiServer {
   readonly requests: SeenRequest[] = [];
   readonly writesDone: RecordedWrite[] = [];
-  /** Answers a request with a failure instead: give its status. */
+  /** Makes a request fail: return the status of the error. */
   refuse: (request: SeenRequest) => number | undefined = () => undefined;
   readonly #served = new Map<string, Resource>();
   readonly #objects = new Map<string, Stored>();
@@ -106,12 +107,12 @@ export class MemoryApiServer {
     for (const kind of [ConfigMap, Lease, Namespace, Secret]) this.serve(kind);
   }
 
-  /** serve makes the server know a kind; any other is not found. */
+  /** serve registers a kind; requests for any other kind fail with 404. */
   serve(kind: Resource): void {
     this.#served.set(kindId(kind), kind);
   }
 
-  /** transport is how one user reaches the server. */
+  /** transport returns a transport to the server for one user. */
   transport(user = 'admin'): Transport {
     const close = (): Promise<void> => Promise.resolve();
     return {
@@ -122,26 +123,26 @@ export class MemoryApiServer {
     };
   }
 
-  /** put stores an object as another client would, whatever is stored under its name. */
+  /** put stores an object as another client would, overwriting any object of its name. */
   put<T extends KubernetesObject>(kind: Resource<T>, object: T): T {
     const existing = this.#objects.get(objectId(kindId(kind), object.metadata?.namespace, object.metadata?.name));
-    // What is stored of an object of a kind is one.
+    // A stored object of a kind has the type of the kind.
     return this.#store(kind, object as KubernetesObject as Stored, existing) as KubernetesObject as T;
   }
 
-  /** get is what is stored. */
+  /** get returns a stored object. */
   get<T extends KubernetesObject>(kind: Resource<T>, key: ObjectKey): T | undefined {
     return this.#objects.get(objectId(kindId(kind), key.namespace, key.name)) as T | undefined;
   }
 
-  /** all is every stored object of a kind. */
+  /** all returns every stored object of a kind. */
   all<T extends KubernetesObject>(kind: Resource<T>): readonly T[] {
     return [...this.#objects]
       .filter(([id]) => id.startsWith(`${kindId(kind)}|`))
       .map(([, object]) => object as KubernetesObject as T);
   }
 
-  /** remove deletes an object as another client would, finalizers or not. */
+  /** remove deletes an object as another client would, ignoring finalizers. */
   remove(kind: Resource, key: ObjectKey): void {
     const id = objectId(kindId(kind), key.namespace, key.name);
     const existing = this.#objects.get(id);
@@ -160,7 +161,7 @@ export class MemoryApiServer {
     this.#watchers.clear();
   }
 
-  /** writes are the requests that change something, Leases apart. */
+  /** writes returns the requests that change something, except for Leases. */
   writes(): string[] {
     return this.requests
       .filter(({ method, path }) => method !== 'GET' && !path.includes('/leases'))
@@ -252,7 +253,10 @@ export class MemoryApiServer {
     return outcome;
   }
 
-  /** commit stores what differs from what is stored; the last finalizer of an object that is being deleted takes it along. */
+  /**
+   * commit stores an object if it differs from the stored one. An object that is being deleted is removed with its last
+   * finalizer.
+   */
   #commit(
     kind: Resource,
     wanted: Stored,
@@ -410,7 +414,7 @@ export class MemoryApiServer {
   }
 }
 
-/** Refusal is an answer that means failure. */
+/** Refusal is a response that reports a failure. */
 class Refusal extends Error {
   readonly code: number;
   readonly reason: string | undefined;
@@ -444,7 +448,7 @@ function verbOf(method: TransportRequest['method'], type: string): RecordedWrite
   return type.includes('apply-patch') ? 'apply' : 'patch';
 }
 
-/** patched is what an update, a patch or an apply makes of an object. */
+/** patched returns the result of an update, a patch or an apply. */
 function patched(
   kind: Resource,
   existing: Stored,
@@ -453,7 +457,7 @@ function patched(
   body: unknown,
   by: Writer,
 ): Stored {
-  // Each branch gives an object of the kind: bodies were made by this package's client.
+  // Each branch returns an object of the kind: the bodies were created by this package's client.
   if (verb === 'update') return body as Stored;
   if (verb === 'apply') return applied(existing, body as JsonObject, kind, by);
   if (type.includes('json-patch')) return applyJsonPatch(existing, body as readonly JsonPatchOperation[]) as Stored;
@@ -462,7 +466,7 @@ function patched(
   return (schema ? strategicMerge(existing, body as JsonObject, schema) : applyMergePatch(existing, body)) as Stored;
 }
 
-/** checkSchema refuses what the schema of a kind does not allow; of other kinds nothing is known here. */
+/** checkSchema rejects what the schema of a kind does not allow; other kinds are not checked. */
 function checkSchema(kind: Resource, wanted: Stored, oldObject: Stored | undefined): void {
   const problems = isCustomResource(kind) ? kind.validate(wanted, { oldObject }) : [];
   if (problems.length === 0) return;
@@ -472,14 +476,14 @@ function checkSchema(kind: Resource, wanted: Stored, oldObject: Stored | undefin
   throw new Refusal(422, 'Invalid', message, { group: kind.group, kind: kind.kind, name, causes });
 }
 
-/** checkIdentity refuses a write to another object, or to another state of it, than its writer has seen. */
+/** checkIdentity rejects a write to another object, or to another state of it, than its writer has seen. */
 function checkIdentity(existing: Stored, wanted: Pick<Stored, 'metadata'>): void {
   const { uid, resourceVersion } = wanted.metadata ?? {};
   if (uid !== undefined && uid !== existing.metadata?.uid) throw new Refusal(409, 'Conflict');
   if (resourceVersion && resourceVersion !== existing.metadata?.resourceVersion) throw new Refusal(409, 'Conflict');
 }
 
-/** placed gives an object the metadata that a writer cannot choose. */
+/** placed sets the metadata that a writer cannot choose. */
 function placed(wanted: Stored, namespace: string | undefined, name: string | undefined, existing?: Stored): Stored {
   const { uid: _, resourceVersion: __, ...metadata } = wanted.metadata ?? {};
   const { deletionTimestamp } = existing?.metadata ?? {};
@@ -494,16 +498,16 @@ function placed(wanted: Stored, namespace: string | undefined, name: string | un
   };
 }
 
-/** A kind with a schema has its defaults; a new object has no status before somebody writes that. */
+/** A kind with a schema has defaults; a new object has no status until one is written. */
 function withDefaults(kind: Resource, body: unknown): Stored {
   const { status: _, ...object } = body as Stored;
   return (isCustomResource(kind) ? kind.withDefaults(object) : object) as Stored;
 }
 
-/** What makes a difference to others: everything but what the server counts. */
+/** Returns the content that matters to clients: everything except what the server sets. */
 function contentOf(object: Stored): object {
   const { resourceVersion: _, generation: __, uid: ___, creationTimestamp: ____, ...metadata } = object.metadata ?? {};
-  // Through JSON, so that what is undefined is absent.
+  // Through JSON, so that undefined members are missing.
   const { apiVersion: _____, kind: ______, ...content } = JSON.parse(JSON.stringify({ ...object, metadata })) as Stored;
   return content;
 }
@@ -524,7 +528,7 @@ function selection(url: URL): (object: Stored) => boolean {
     labels.matches(object.metadata?.labels ?? {}) && fields.matches(selectable(fields.requirements, object));
 }
 
-/** The values of the fields that a selector names. */
+/** Returns the values of the fields that a selector names. */
 function selectable(
   requirements: readonly { readonly field: string }[],
   object: Stored,

@@ -43,7 +43,7 @@ const sites = controller(Site)
   })
   .cleanup(() => {});
 
-/** What must be the same wherever the controller runs: everything but identities and times. */
+/** Returns what must be the same wherever the controller runs: everything except identities and times. */
 function comparable(object: KubernetesObject | undefined): unknown {
   const text = JSON.stringify(
     { ...object, metadata: { ...object?.metadata, namespace: 'n' } },
@@ -61,7 +61,7 @@ function comparable(object: KubernetesObject | undefined): unknown {
         : value,
   );
   const { managedFields, ...metadata } = (JSON.parse(text) as KubernetesObject).metadata ?? {};
-  // The order of managers is that of their times, which do not count here.
+  // Managers are ordered by their times, which are ignored here.
   const managers = managedFields?.toSorted((a, b) =>
     `${a.manager} ${a.operation}` < `${b.manager} ${b.operation}` ? -1 : 1,
   );
@@ -77,7 +77,7 @@ it('leaves the same objects, field managers, status and events behind as in a cl
   await c.until(Site, key, ({ status }) => status?.words !== undefined);
   await c.idle();
 
-  // The uid stands in references and field sets.
+  // The uid is part of references and field sets.
   const { uid } = (await c.admin.get(Site, key)).metadata ?? {};
   const objects = [given(Site, { ...site, metadata: { ...key, uid } })];
   await using t = await testController(sites, { operator: 'sites', domain: 'bowline.dev', objects });

@@ -13,9 +13,9 @@ import type { WrittenOf } from '../resource/custom-resource.ts';
 import type { RecordedWrite } from './memory-api-server.ts';
 import { type DepsOption, type UnitOptions, UnitWorld, unitTestProblem } from './unit-world.ts';
 
-/** RunOptions says what a run knows of the ones before it. */
+/** RunOptions configures what a run knows about earlier runs. */
 export interface RunOptions {
-  /** 1 for the first try. Defaults to 1. */
+  /** 1 for the first attempt. Defaults to 1. */
   readonly attempt?: number | undefined;
   /** Why it runs. Defaults to no cause. */
   readonly causes?: readonly Cause[] | undefined;
@@ -29,36 +29,40 @@ export interface RecordedEvent {
   readonly regarding: ObjectReference | undefined;
 }
 
-/** EnqueuedKey is a key that a run asked for. */
+/** EnqueuedKey is a key that a run enqueued. */
 export interface EnqueuedKey extends EnqueueOptions {
   readonly key: ObjectKey | string;
 }
 
-/** ControllerTest runs the functions of one controller, one key at a time. Lists are about the last run, failed or not. */
+/**
+ * ControllerTest runs the functions of one controller, one key at a time. The lists describe the last run, failed or
+ * not.
+ */
 export interface ControllerTest extends AsyncDisposable {
   /**
-   * reconcile runs a key as the runtime does: finalizer first, then the reconcile function, or the cleanup of an object that is
-   * being deleted; then status and events are written. Resolves with what the function returned, and rejects with what it threw.
-   * An object that does not exist is an error of the test; one that is paused is left alone.
+   * reconcile runs a key as the runtime does: finalizer first, then the reconcile function, or the cleanup of an object
+   * that is being deleted; then status and events are written. It resolves with the result of the function, and rejects
+   * with what it threw. An object that does not exist is an error of the test; a paused object is ignored.
    */
   reconcile(key: ObjectKey | string, options?: RunOptions): Promise<ReconcileResult>;
-  /** What the run wrote, in order: events apart, status included. */
+  /** The writes of the run, in order: without events, including the status. */
   readonly writes: readonly RecordedWrite[];
   readonly events: readonly RecordedEvent[];
-  /** What the run asked for with `ctx.enqueue`. */
+  /** The keys that the run enqueued with `ctx.enqueue`. */
   readonly enqueued: readonly EnqueuedKey[];
   readonly clock: VirtualClock;
-  /** get is an object as it is stored now. */
+  /** get returns an object as it is stored now. */
   get<T extends KubernetesObject>(kind: Resource<T>, key: ObjectKey): T | undefined;
-  /** put stores an object as another client would, and caches have it at once. */
+  /** put stores an object as another client would; it is immediately visible in caches. */
   put<R extends Resource<KubernetesObject>>(kind: R, object: WrittenOf<R> | ObjectOf<R>): void;
-  /** delete asks for an object's deletion as another client would: with finalizers it stays, and the next run is its cleanup. */
+  /** delete deletes an object as another client would: with finalizers it stays, and the next run is its cleanup. */
   delete(kind: Resource<KubernetesObject>, key: ObjectKey): Promise<void>;
 }
 
 /**
- * testController runs a controller's functions without a control plane, on the runtime's own code: real context, caches, writer,
- * permissions and status, over an API server in memory. There is no queue: the test says which key runs, and when.
+ * testController runs a controller's functions without a control plane, on the runtime's own code: real context,
+ * caches, writer, permissions and status, over an API server in memory. There is no queue: the test decides which key
+ * runs, and when.
  *
  * @example
  * await using t = await testController(sites, { objects: [given(Site, site)], deps: { dns } });
@@ -74,7 +78,7 @@ export async function testController<Deps>(
   const operator = defineOperator<unknown>({
     name,
     domain,
-    // Its deps are given right here.
+    // Its deps are passed right here.
     controllers: [controller as Controller<unknown>],
     permissions,
     setup: () => deps,
@@ -114,7 +118,7 @@ export async function testController<Deps>(
         if (typeof work !== 'function') return work && { requeueAfterMs: work.deferMs };
         return (await work()) as ReconcileResult;
       } finally {
-        // Already aborted: it sends what there is, and ends.
+        // Already aborted: it sends the waiting events, and ends.
         await runs.events?.run(AbortSignal.abort());
         run.abort(new Error('the run has ended'));
       }

@@ -10,9 +10,9 @@ import { WebhookSources } from '../webhook/webhook-sources.ts';
 import { completed } from './given.ts';
 import { type DepsOption, type UnitOptions, UnitWorld, unitTestProblem } from './unit-world.ts';
 
-/** ReviewOptions says what a request to a webhook is besides its objects. */
+/** ReviewOptions configures a request to a webhook, besides its objects. */
 export interface ReviewOptions {
-  /** Who asks. Defaults to the user `kubernetes-admin` of the group `system:masters`. */
+  /** The requesting user. Defaults to the user `kubernetes-admin` of the group `system:masters`. */
   readonly userInfo?: UserInfo | undefined;
   /** Defaults to false. */
   readonly dryRun?: boolean | undefined;
@@ -20,24 +20,25 @@ export interface ReviewOptions {
   readonly subresource?: string | undefined;
 }
 
-/** ReviewOutcome is what a webhook answered, as the API server understands it. */
+/** ReviewOutcome is the response of a webhook, as the API server interprets it. */
 export interface ReviewOutcome<T> {
   readonly allowed: boolean;
-  /** What the user reads. Undefined when the request is allowed. */
+  /** The message for the user. Undefined when the request is allowed. */
   readonly message: string | undefined;
   readonly reason: string | undefined;
   readonly code: number | undefined;
   readonly causes: readonly StatusCause[];
   readonly warnings: readonly string[];
-  /** What a mutating webhook changes. */
+  /** The changes of a mutating webhook. */
   readonly patch: readonly JsonPatchOperation[];
   /** The object after the patch. Undefined when an object is deleted. */
   readonly object: T | undefined;
 }
 
 /**
- * WebhookTest asks one webhook. Objects are given as their authors write them, with defaults filled in as the API server does
- * before it asks. What the API server decides by itself is not judged: selectors and match conditions.
+ * WebhookTest calls one webhook. Objects are passed as their authors write them; defaults are applied, as the API
+ * server does before it calls a webhook. What the API server decides by itself is not evaluated: selectors and match
+ * conditions.
  */
 export interface WebhookTest<T extends KubernetesObject, W extends KubernetesObject> extends AsyncDisposable {
   create(object: W | T, options?: ReviewOptions): Promise<ReviewOutcome<T>>;
@@ -49,8 +50,8 @@ export interface WebhookTest<T extends KubernetesObject, W extends KubernetesObj
 const ADMIN: UserInfo = { username: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] };
 
 /**
- * testWebhook calls a webhook's function without a control plane, through the code that serves it: the request is a real
- * AdmissionReview, and the answer is read as the API server reads it. It rejects with what the function threw.
+ * testWebhook calls a webhook's function without a control plane, through the code that serves it: the request is a
+ * real AdmissionReview, and the response is read as the API server reads it. It rejects with what the function threw.
  *
  * @example
  * await using t = await testWebhook(Site, checkSites, {});
@@ -68,9 +69,9 @@ export async function testWebhook<R extends Resource<KubernetesObject>, Deps>(
   const deps = options.deps as Deps;
   const thrown: unknown[] = [];
   const observed: Webhook<unknown> = {
-    // Its deps are given right here.
+    // Its deps are passed right here.
     ...(webhook as Webhook<unknown>),
-    // The route answers the API server with a text that is safe to show; a test wants the error itself.
+    // The route returns a text to the API server that is safe to show; a test needs the error itself.
     handle: async (request: never) => {
       try {
         return await webhook.handle(request);

@@ -14,35 +14,37 @@ import { restricted } from '../permissions/restricted-client.ts';
 import { completed, type GivenObject } from './given.ts';
 import { MemoryApiServer } from './memory-api-server.ts';
 
-/** UnitOptions are those of every unit test. */
+/** UnitOptions are the options of every unit test. */
 export interface UnitOptions {
-  /** What exists when the test begins. Defaults to nothing. */
+  /** The objects that exist when the test begins. Defaults to none. */
   readonly objects?: readonly GivenObject[] | undefined;
-  /** Defaults to one that stands still at the beginning of 2026. */
+  /** Defaults to a clock that stands still at the beginning of 2026. */
   readonly clock?: VirtualClock | undefined;
-  /** The operator's name, as it stands in field managers. Defaults to `unit`. */
+  /** The operator's name, as used in field managers. Defaults to `unit`. */
   readonly operator?: string | undefined;
-  /** The operator's domain, as it stands in annotations. Defaults to `unit.test`. */
+  /** The operator's domain, as used in annotations. Defaults to `unit.test`. */
   readonly domain?: string | undefined;
-  /** Further rights, as on `defineOperator`. Defaults to none: what is not declared is refused as it is in a cluster. */
+  /**
+   * Additional permissions, as on `defineOperator`. Defaults to none: undeclared requests are rejected as in a cluster.
+   */
   readonly permissions?: readonly Permission[] | undefined;
-  /** Defaults to silence. */
+  /** Defaults to a silent log. */
   readonly log?: Log | undefined;
 }
 
-/** DepsOption demands what a controller or webhook needs of its operator's `setup`, if it needs anything. */
+/** DepsOption requires the dependencies that a controller or webhook needs from its operator's `setup`, if any. */
 export type DepsOption<Deps> = unknown extends Deps ? { readonly deps?: Deps } : { readonly deps: Deps };
 
-/** UnitWorld is what the runtime's own code runs on in a unit test: an API server and a cache, both in memory. */
+/** UnitWorld is the environment of the runtime's own code in a unit test: an API server and a cache, both in memory. */
 export class UnitWorld implements AsyncDisposable {
   readonly clock: VirtualClock;
-  /** Stands still: nothing on the way between machines takes time. */
+  /** Stands still: nothing between machines takes time. */
   readonly wire: VirtualClock = new VirtualClock();
   readonly random: Random = seededRandom(1);
   readonly log: Log;
   readonly server: MemoryApiServer;
   readonly cache: Cache;
-  /** Does what the operator declares, and refuses the rest. */
+  /** Allows what the operator declares, and rejects everything else. */
   readonly client: Client;
   readonly identity: OperatorIdentity;
   readonly #end = new AbortController();
@@ -70,24 +72,24 @@ export class UnitWorld implements AsyncDisposable {
     return this.#end.signal;
   }
 
-  /** start runs the cache; informers are asked for before it. */
+  /** start runs the cache; request informers before it. */
   start(): void {
     this.#running = this.cache.run(this.#end.signal);
   }
 
-  /** put stores an object as another client would; caches have it at once. */
+  /** put stores an object as another client would; it is immediately visible in caches. */
   put(kind: Resource<KubernetesObject>, object: KubernetesObject): void {
     this.server.serve(kind);
     this.cache.recordWrite(kind, this.server.put(kind, completed(kind, object)));
   }
 
-  /** delete asks for the deletion of an object as another client would; caches know at once. */
+  /** delete deletes an object as another client would; the deletion is immediately visible in caches. */
   async delete(kind: Resource<KubernetesObject>, key: ObjectKey): Promise<void> {
     const client = createClient({ transport: this.server.transport('other'), clock: this.clock, wire: this.wire });
     const writes = this.server.writesDone.length;
     const uid = this.server.get(kind, key)?.metadata?.uid ?? '';
     await client.delete(kind, key);
-    // It is not the operator's.
+    // This write is not the operator's.
     this.server.writesDone.length = writes;
     const left = this.server.get(kind, key);
     if (left) this.cache.recordWrite(kind, left);
@@ -106,7 +108,7 @@ function kindsOf({ controllers, webhooks, resources }: Operator): readonly Resou
   return [...declared, ...written, ...resources, ...webhooks.map(({ kind }) => kind)];
 }
 
-/** unitTestProblem is a mistake in a unit test. */
+/** unitTestProblem returns the error for a mistake in a unit test. */
 export function unitTestProblem(message: string): BowlineError {
   return new BowlineError('BOWLINE_UNIT_TEST_INVALID', message);
 }

@@ -10,7 +10,7 @@ import type { Source } from '../controller/sources.ts';
  */
 export const OWN_WEBHOOKS = 'metadata.name=(own)';
 
-/** withOwnWebhooks is a controller, or a webhook, that sees the configuration of that name where it declares OWN_WEBHOOKS. */
+/** withOwnWebhooks returns a controller or webhook whose OWN_WEBHOOKS sources select the configuration of that name. */
 export function withOwnWebhooks<D extends { readonly sources: readonly Source[] }>(
   declared: D,
   configurationName: string,

@@ -98,7 +98,7 @@ function certificateSource(options: WebhooksOptions, address: WebhookAddress): C
   const identity = operatorIdentity({ name: operator, domain });
   const common = {
     identity,
-    // The API server judges certificates by its own time, so that of a test that moves it does not do.
+    // The API server validates certificates by its own time, so a clock that a test advances cannot be used.
     clock: options.wire ?? systemClock,
     random: options.random ?? systemRandom,
     log: options.log ?? silentLog,

@@ -137,7 +137,7 @@ export const review = (change: object = {}, request: object = {}): string =>
     ...change,
   });
 
-/** gate is a webhook with the given handler. */
+/** gate returns a webhook with the given handler. */
 export const gate = (
   handle: () => ReturnType<typeof admit | typeof deny> | Promise<ReturnType<typeof admit>>,
   timeoutSeconds = 10,

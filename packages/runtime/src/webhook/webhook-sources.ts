@@ -4,7 +4,7 @@ import type { CacheReads, SourceTypes } from '../controller/sources.ts';
 import type { Webhook } from './webhook.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 
-/** WebhookSources are the informers that the handlers of an operator's webhooks read. */
+/** WebhookSources holds the informers that the handlers of an operator's webhooks read. */
 export class WebhookSources {
   readonly #reads = new Map<Webhook, CacheReads<SourceTypes>>();
   readonly #informers: Informer<unknown>[] = [];
@@ -15,7 +15,7 @@ export class WebhookSources {
       for (const source of webhook.sources) {
         if (source.isLeftOut) continue;
         const { name, resource, view, namespaces, labelSelector, fieldSelector, indexes } = source;
-        // The builder held kind, view and indexes together; here they are erased.
+        // The builder checked kind, view and indexes against each other; here their types are erased.
         const informer: Informer<unknown> = cache.informer(resource as never, {
           view: view as never,
           namespaces,

@@ -68,7 +68,7 @@ export interface Webhook<in Deps = never> {
   readonly sources: readonly Source[];
   /** Untyped here: the builder kept the function and the type of its request consistent. */
   readonly handle: (request: never) => unknown;
-  /** Never set: carries `Deps`. */
+  /** Never set: it only carries the type `Deps`. */
   readonly needs?: (deps: Deps) => void;
 }
 
@@ -77,7 +77,7 @@ export function webhookPath(operator: string, webhook: Webhook): string {
   return webhook.path ?? `/${operator}/${webhook.name}`;
 }
 
-/** webhookFullName is what a webhook is called in its configuration, in messages to users and in metrics. */
+/** webhookFullName returns the name of a webhook in its configuration, in messages to users and in metrics. */
 export function webhookFullName(operator: OperatorId, webhook: Pick<Webhook, 'name'>): string {
   return `${webhook.name}.${operator.name}.${operator.domain}`;
 }

@@ -81,9 +81,9 @@ export interface WebhooksOptions {
    */
   readonly ownKinds?: readonly Resource[] | undefined;
   /**
-   * Larger bodies get 413. A review contains up to two objects, and the API server accepts requests of 3 MiB; the rest is for
-   * JSON escaping and the review itself. All bodies together may hold at most eight times as much; further bodies are paused
-   * until then. Defaults to 8 MiB.
+   * Larger bodies get 413. A review contains up to two objects, and the API server accepts requests of 3 MiB; the rest
+   * is for JSON escaping and the review itself. All bodies together may hold at most eight times as much; further
+   * bodies are paused while that limit is reached. Defaults to 8 MiB.
    */
   readonly maxBodyBytes?: number | undefined;
   /** The maximum number of concurrent reviews; others wait, within their own timeout. Defaults to 64. */

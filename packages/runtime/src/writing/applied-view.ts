@@ -5,9 +5,10 @@ const views = new Map<string, ProjectView<KubernetesObject, KubernetesObject>>()
 const known = new WeakSet<object>();
 
 /**
- * appliedView is the view for objects that we apply: everything, and of managedFields the entries of the managers whose name
- * starts with `prefix`. With it, a cache alone decides whether an apply would change anything, also after a restart; the
- * `full` view keeps no managedFields, so that each object has to be read once. The same prefix gives the same view.
+ * appliedView returns the view for objects that we apply: the whole object, with only those managedFields entries whose
+ * manager's name starts with `prefix`. With it, the cache is enough to decide whether an apply would change anything,
+ * even after a restart; the `full` view keeps no managedFields, so each object has to be read once. The same prefix
+ * returns the same view.
  *
  * @example
  * const view = appliedView<Deployment>('bowline-site-');
@@ -26,11 +27,11 @@ export function appliedView<T extends KubernetesObject>(prefix: string): Project
     views.set(prefix, view);
     known.add(view);
   }
-  // The projection gives back what it is given, but for a part of the metadata.
+  // The projection returns its input, except for a part of the metadata.
   return view as unknown as ProjectView<T, T>;
 }
 
-/** keepsWholeObjects says whether reads through a view have all the content of an object. */
+/** keepsWholeObjects reports whether reads through a view return the whole content of an object. */
 export function keepsWholeObjects(view: View<never>): boolean {
   return view === 'full' || (typeof view === 'object' && known.has(view));
 }

@@ -18,7 +18,7 @@ import { createWriter, type Writer, type WriterOptions } from './writer.ts';
 const MANAGER = 'bowline-test-apply';
 const labels = { 'test.bowline.dev/owner': 'apply' };
 
-/** setUp gives an owner and a writer whose requests are seen. */
+/** setUp returns an owner and a writer whose requests are recorded. */
 async function setUp(c: Cluster, options: Partial<WriterOptions> = {}) {
   const client = new ObservedClient(c.admin);
   const object = await c.admin.create(ConfigMap, { metadata: { namespace: c.namespace, name: 'owner' } });
@@ -27,7 +27,7 @@ async function setUp(c: Cluster, options: Partial<WriterOptions> = {}) {
   return { client, owner, writer };
 }
 
-/** restarted is a writer that remembers nothing. */
+/** restarted returns a writer that remembers nothing. */
 function restarted(client: ObservedClient, options: Partial<WriterOptions>): Writer {
   return createWriter({ client, fieldManager: MANAGER, ...options });
 }
@@ -283,7 +283,7 @@ describe('apply', () => {
   test('does not fight the server over values that it always completes', async () => {
     await using c = await cluster();
     const { client, owner, writer } = await setUp(c);
-    // Defaults follow from max here, inside a list that is owned as a whole: nothing in the stored object tells them apart.
+    // Here defaults are derived from max, inside an atomic list: nothing in the stored object distinguishes them.
     const limits: LimitRange = {
       metadata: { namespace: c.namespace, name: 'limits' },
       spec: { limits: [{ type: 'Container', max: { cpu: '1' } }] },
@@ -298,7 +298,7 @@ describe('apply', () => {
     expect(outcome).toBe('configured');
     client.verbs();
 
-    // What it once asked for is forgotten: it asks once, and nothing is stored.
+    // The new writer has no record of the desired object: it sends one apply, and nothing is stored.
     const later = restarted(client, { marks: { owner } });
     const again = await later.apply(LimitRange, limits);
     expect(again.outcome).toBe('unchanged');

@@ -5,27 +5,31 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import { describeKey } from './describe-object.ts';
 import type { WriteTools } from './write-client.ts';
 
-/** BackupOptions says where the content of an object is kept. */
+/** BackupOptions configures where the content of an object is saved. */
 export interface BackupOptions<B extends KubernetesObject> {
   /** The kind of the backup. */
   readonly resource: Resource<B>;
-  /** Where, and the name unless that is too long or taken by a backup of other content. */
+  /** The namespace, and the name unless it is too long or taken by a backup of other content. */
   readonly key: ObjectKey;
-  /** What the backup holds; `metadata` may bring labels and annotations. */
+  /** The content of the backup; `metadata` may hold labels and annotations. */
   readonly content: B;
-  /** What tells two backups apart: the part of `content` that is saved. Defaults to all but metadata, kind and apiVersion. */
+  /**
+   * Returns the part of `content` that is saved and that distinguishes two backups. Defaults to all but metadata, kind
+   * and apiVersion.
+   */
   readonly contentOf?: ((backup: B) => unknown) | undefined;
 }
 
-/** BackupTools are what saving needs of a run. The context of a reconcile is one. */
+/** BackupTools holds what saving a backup needs of a run. The context of a reconcile is one. */
 export type BackupTools = Pick<WriteTools, 'fieldManager' | 'signal'> & {
   readonly live: Pick<WriteTools['live'], 'create' | 'find'>;
 };
 
 /**
- * saveBackup stores content in an object of its own and returns its key. A backup is never overwritten: the same content is
- * found again, other content goes to `<name>-<8 hex of its hash>`. So does content whose name has more than 253 characters, cut
- * before the hash: cut alone, it might be the name of what is saved.
+ * saveBackup stores content in an object of its own and returns its key. A backup is never overwritten: the same
+ * content reuses its backup, other content goes to `<name>-<8 hex of its hash>`. So does content whose name has more
+ * than 253 characters, truncated before the hash: a name that is only truncated might be that of the object being
+ * saved.
  */
 export async function saveBackup<B extends KubernetesObject>(
   { live: client, fieldManager, signal }: BackupTools,
@@ -45,7 +49,7 @@ export async function saveBackup<B extends KubernetesObject>(
       if (!isAlreadyExists(error)) throw error;
     }
     const stored = await client.find(resource, key, { signal });
-    // Gone again: whoever removed it, the next try starts anew.
+    // If it was deleted again, the next attempt starts over.
     if (stored && hashOf(contentOf(stored)) === hash) return keyOf(stored);
   }
   throw new BowlineError(
@@ -67,7 +71,9 @@ function withoutMetadata({ apiVersion: _, kind: __, metadata: ___, ...content }:
   return content;
 }
 
-/** The same whatever the order of members; absent and empty maps are the same too, because the server drops empty ones. */
+/**
+ * Does not depend on the order of members. Absent and empty maps are equal too, because the server drops empty ones.
+ */
 function hashOf(content: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(canonical(content)) ?? '')

@@ -1,7 +1,7 @@
 import { type KubernetesObject, keyOf, type ObjectKey, type Resource } from '@bowline/kubernetes';
 import { BowlineError } from '../errors/bowline-error.ts';
 
-/** What only the server says of an object. */
+/** Metadata that only the server sets. */
 const SERVER_METADATA = [
   'creationTimestamp',
   'deletionTimestamp',
@@ -11,7 +11,7 @@ const SERVER_METADATA = [
   'uid',
 ] as const;
 
-/** checkDesired refuses what cannot be meant, before anything is sent, and answers the key. */
+/** checkDesired rejects an object that cannot be intended, before anything is sent, and returns its key. */
 export function checkDesired(verb: string, resource: Resource, desired: KubernetesObject): ObjectKey {
   const { name, namespace, ...metadata } = desired.metadata ?? {};
   const refuse = (problem: string): never => {

@@ -13,45 +13,47 @@ import type { Removed } from './guarded-delete.ts';
 import type { WriteTools } from './write-client.ts';
 import type { RemoveOptions } from './writer.ts';
 
-/** Leftover is an object that a cleanup still has to see gone. */
+/** Leftover is an object whose deletion a cleanup still waits for. */
 export interface Leftover<T extends KubernetesObject = KubernetesObject> {
   readonly resource: Resource<T>;
   readonly object: T;
 }
 
-/** CleanupTier is a set of objects that go together, after those of the tiers before it are gone. */
+/** CleanupTier is a set of objects that are deleted together, after those of the previous tiers are gone. */
 export interface CleanupTier {
   /** For messages: `agents`. */
   readonly name: string;
   /**
-   * find answers the tier's objects that still exist, ours only, from the cluster. It must throw rather than answer too few:
-   * an empty answer means that the next tier may go.
+   * find returns the tier's objects that still exist, ours only, from the cluster. It must throw rather than return too
+   * few: an empty result means that the next tier may be deleted.
    */
   readonly find: () => Promise<readonly Leftover[]> | readonly Leftover[];
-  /** How long an object may take to go, from its deletionTimestamp. Defaults to the cleanup's. */
+  /** How long the deletion of an object may take, from its deletionTimestamp. Defaults to the cleanup's. */
   readonly timeoutMs?: number | undefined;
-  /** A finalizer of ours to take off an object whose time is over. Defaults to none: it is waited for, for ever. */
+  /**
+   * A finalizer of ours to remove from an object whose time is over. Defaults to none: the cleanup waits without limit.
+   */
   readonly forcedFinalizer?: string | undefined;
 }
 
 /** CleanupOptions configures a cleanup in tiers. */
 export interface CleanupOptions {
-  /** How the object is being deleted that the others belong to: a cleanup's `ctx.deletion`. */
+  /** How the object that the others belong to is being deleted: a cleanup's `ctx.deletion`. */
   readonly deletion: Deletion;
   /**
-   * remove deletes one object if it is ours, and says so when it is being deleted; a writer's `remove` with its uid and with
-   * what it is given here: after a foreground deletion the object, too, goes after its dependents.
+   * remove deletes one object if it is ours, and reports whether it is being deleted: call a writer's `remove` with the
+   * uid and with the options passed here. After a foreground deletion the object, too, is deleted after its dependents.
    */
   readonly remove: (leftover: Leftover, options: Pick<RemoveOptions, 'propagationPolicy'>) => Promise<Removed>;
   /**
-   * release gives up one object that stays because the deletion orphans; see the function `release`. Take off what only we
-   * would, such as a finalizer of ours. Asked again when anything failed. Defaults to leaving them as they are: one that is
-   * made again under the same name finds its objects by their labels.
+   * release gives up one object that stays because the deletion orphans; see the function `release`. Remove what only
+   * we would remove, such as a finalizer of ours. It is called again when anything failed. Defaults to leaving the
+   * objects as they are: a parent that is recreated under the same name finds its objects by their labels.
    */
   readonly release?: ((leftover: Leftover) => Promise<unknown>) | undefined;
-  /** How long an object may take to go. Defaults to 30 s. */
+  /** How long the deletion of an object may take. Defaults to 30 s. */
   readonly timeoutMs?: number | undefined;
-  /** When to look again although no event came. Defaults to 2 s. */
+  /** When to check again if no event arrives. Defaults to 2 s. */
   readonly pollMs?: number | undefined;
 }
 
@@ -60,36 +62,36 @@ export interface Waiting {
   readonly apiVersion: string;
   readonly kind: string;
   readonly key: ObjectKey;
-  /** Wall time at which its time is over. */
+  /** Wall time at which its time limit ends. */
   readonly deadline: number;
   readonly isOverdue: boolean;
-  /** The finalizers that hold it. */
+  /** The finalizers that hold the object. */
   readonly finalizers: readonly string[];
-  /** Whether our finalizer was taken off because its time was over. */
+  /** Whether our finalizer was removed because the time was over. */
   readonly wasForced: boolean;
 }
 
-/** CleanupProgress is where a cleanup stands. Nothing of it has to be kept: the next run finds it in the cluster again. */
+/** CleanupProgress is the state of a cleanup. It need not be stored: the next run reads it from the cluster again. */
 export interface CleanupProgress {
   readonly isDone: boolean;
-  /** The tier that is waited for. */
+  /** The tier that the cleanup waits for. */
   readonly tier?: string | undefined;
   readonly waiting: readonly Waiting[];
-  /** Present while it is not done. */
+  /** Set until the cleanup is done. */
   readonly requeueAfterMs?: number | undefined;
 }
 
-/** How many objects of a tier are looked at together. */
+/** How many objects of a tier are processed concurrently. */
 const AT_A_TIME = 16;
 
 /**
- * cleanUpTiers takes the next step of a cleanup: in the first tier that has objects left, those that are not yet being
- * deleted are, and the rest is waited for. Call it from every reconcile of the object that is being deleted, and remove its
- * finalizer when it is done. It is safe to stop at any point. One object that fails holds up its tier, but none of its
- * neighbours.
+ * cleanUpTiers takes the next step of a cleanup: in the first tier that has objects left, it deletes those that are not
+ * yet being deleted, and waits for the rest. Call it from every reconcile of the object that is being deleted, and
+ * remove its finalizer when it is done. It is safe to stop at any point. An object that fails holds up its tier, but
+ * not the other objects of the tier.
  *
- * The way in which the object is being deleted holds for its tiers: `orphan` deletes and waits for nothing; after
- * `foreground` a tier is gone when what depends on its objects is.
+ * The deletion mode of the object applies to its tiers: `orphan` deletes nothing and waits for nothing; with
+ * `foreground` a tier is gone when the dependents of its objects are gone too.
  */
 export async function cleanUpTiers(
   tools: WriteTools,
@@ -120,7 +122,7 @@ export async function cleanUpTiers(
   return { isDone: true, waiting: [] };
 }
 
-/** forEachLeftover does something with every object of a tier; throws the first failure when all have had their turn. */
+/** forEachLeftover calls `work` for every object of a tier, and throws the first failure after all calls have ended. */
 async function forEachLeftover(
   tier: CleanupTier,
   { signal }: Pick<WriteTools, 'signal'>,
@@ -130,7 +132,7 @@ async function forEachLeftover(
   if (failure) throw failure.error;
 }
 
-/** takeDown does for one object what can be done now; undefined when it is gone, or was not ours. */
+/** takeDown does what is possible now for one object; it returns undefined when the object is gone, or was not ours. */
 async function takeDown(
   { live, clock, fieldManager, signal }: WriteTools,
   leftover: Leftover,
@@ -140,7 +142,7 @@ async function takeDown(
   const { deletion } = options;
   const propagationPolicy = deletion.mode === 'foreground' ? 'Foreground' : 'Background';
   const limitMs = tier.timeoutMs ?? options.timeoutMs ?? 30_000;
-  // Also for one that is being deleted: only `remove` knows whether it is ours.
+  // Also for an object that is being deleted: only `remove` knows whether it is ours.
   const { outcome, metadata } = await options.remove(leftover, { propagationPolicy });
   if (outcome !== 'terminating') return undefined;
   const object = { ...leftover.object, metadata };

@@ -2,10 +2,12 @@ import type { Condition } from '@bowline/kubernetes/meta-v1';
 import { formatTime } from '@bowline/machinery';
 import { BowlineError } from '../errors/bowline-error.ts';
 
-/** ConditionStatus is what a condition may say; a boolean stands for True or False. */
+/** ConditionStatus is the status of a condition; a boolean stands for True or False. */
 export type ConditionStatus = boolean | 'True' | 'False' | 'Unknown';
 
-/** ConditionUpdate is what a reconcile says of one condition; `undefined` as status takes the condition away. */
+/**
+ * ConditionUpdate is the state of one condition that a reconcile reports; `undefined` as status removes the condition.
+ */
 export interface ConditionUpdate {
   readonly type: string;
   readonly status: ConditionStatus | undefined;
@@ -18,8 +20,8 @@ const LONGEST_MESSAGE = 32_768;
 const LONGEST_REASON = 1024;
 
 /**
- * mergeConditions is the conditions after some updates: merged by type, others untouched and in place, new ones at the end.
- * `lastTransitionTime` moves only when the status does. The same list when nothing changes.
+ * mergeConditions returns the conditions after some updates: merged by type, others unchanged and in place, new ones at
+ * the end. `lastTransitionTime` changes only with the status. Returns the same list when nothing changes.
  */
 export function mergeConditions(
   previous: readonly Condition[],
@@ -65,7 +67,7 @@ function conditionOf(
   };
 }
 
-/** The API server refuses such a condition with a message that helps nobody. */
+/** The API server rejects such a condition with an unhelpful message. */
 function assertReason(type: string, reason: string): void {
   if (reason.length <= LONGEST_REASON && /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(reason)) return;
   throw new BowlineError(
@@ -84,7 +86,7 @@ function isSame(a: Condition, b: Condition): boolean {
   );
 }
 
-/** findCondition is an object's condition of a type. */
+/** findCondition returns an object's condition of a type. */
 export function findCondition(
   object: { readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined },
   type: string,

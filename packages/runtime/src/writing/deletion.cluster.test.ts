@@ -83,7 +83,7 @@ describe('cleanUpTiers', () => {
 
   const background: Deletion = { at: 0, mode: 'background' };
 
-  /** step is one reconcile of a process that remembers nothing. */
+  /** step runs one reconcile of a process that remembers nothing. */
   function step(
     c: Cluster,
     clock: Clock,
@@ -206,7 +206,10 @@ describe('cleanUpTiers', () => {
     await expect(run).rejects.toThrow('no list today');
   });
 
-  /** deletedParent is a parent of two children, each in its tier, that is being deleted; a grandchild holds the first one's dependents. */
+  /**
+   * deletedParent returns a parent that is being deleted, with two children, each in its tier; a grandchild depends on
+   * the first child.
+   */
   async function deletedParent(
     c: Cluster,
     propagationPolicy: 'Background' | 'Foreground' | 'Orphan',
@@ -224,7 +227,7 @@ describe('cleanUpTiers', () => {
     const first = await child(c, 'a', 'first');
     await create(c, 'of-a', { ownerReferences: ownedBy(first), finalizers: [OTHER] });
     await child(c, 'b', 'second');
-    // As answered: a moment later the garbage collector may have taken off the finalizer that says how.
+    // As returned: a moment later the garbage collector may have removed the finalizer that records the mode.
     const answer = await c.admin.delete(ConfigMap, keyOf(parent), { propagationPolicy });
     await free(c, 'parent');
     return deletionOf(answer) ?? background;

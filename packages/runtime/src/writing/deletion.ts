@@ -2,23 +2,23 @@ import type { KubernetesObject, Status } from '@bowline/kubernetes';
 import { parseTime } from '@bowline/machinery';
 
 /**
- * DeletionMode is what was asked for the dependents of an object that is being deleted:
- * - `background`: they go after it, by the garbage collector;
- * - `foreground`: they go first; the garbage collector has marked them already, so wait for them;
- * - `orphan`: they stay; take nothing with it.
+ * DeletionMode is what happens to the dependents of an object that is being deleted:
+ * - `background`: the garbage collector deletes them after it;
+ * - `foreground`: they are deleted first; the garbage collector has marked them already, so wait for them;
+ * - `orphan`: they stay; delete nothing with it.
  */
 export type DeletionMode = 'background' | 'foreground' | 'orphan';
 
 /** Deletion is the state of an object that is being deleted. */
 export interface Deletion {
-  /** Wall time of the deletionTimestamp: when it was asked for, or when the grace period ends. */
+  /** Wall time of the deletionTimestamp: when the deletion was requested, or when the grace period ends. */
   readonly at: number;
   readonly mode: DeletionMode;
 }
 
 /**
- * deletionOf is how an object is being deleted; undefined when it is not. `annotation` is the one by which an operator keeps on
- * the object that its dependents stay; without it the finalizers alone tell.
+ * deletionOf returns how an object is being deleted; undefined when it is not. `annotation` is the annotation with
+ * which an operator records on the object that its dependents stay; without it only the finalizers decide.
  */
 export function deletionOf(object: KubernetesObject, annotation?: string): Deletion | undefined {
   const { deletionTimestamp, finalizers = [] } = object.metadata ?? {};
@@ -33,23 +33,26 @@ export function deletionOf(object: KubernetesObject, annotation?: string): Delet
 }
 
 /**
- * isKeptAsOrphaning says whether an annotation keeps on the object, whatever its finalizers are by now, that its dependents stay.
- * The API server says so by a finalizer, which the garbage collector takes off once no dependent names the object as its owner
- * any more: long before a cleanup that failed, or was interrupted, comes to its end.
+ * isKeptAsOrphaning reports whether an annotation records on the object that its dependents stay, whatever its
+ * finalizers are by now. The API server records this as a finalizer, which the garbage collector removes once no
+ * dependent names the object as its owner any more: long before a cleanup that failed, or was interrupted, is complete.
  */
 export function isKeptAsOrphaning({ metadata }: KubernetesObject, annotation: string): boolean {
   return metadata?.annotations?.[annotation] === 'orphan';
 }
 
-/** isStatus tells an answer to a deletion that says that the object is gone from one that shows it. */
+/**
+ * isStatus distinguishes a response to a deletion that reports that the object is gone from one that contains the
+ * object.
+ */
 export function isStatus(answer: KubernetesObject | Status): answer is Status {
   return answer.kind === 'Status' && answer.apiVersion === 'v1';
 }
 
 /**
- * livesOn says whether an object, as a deletion answered it, is still there. Some kinds (Pods, Services, …) answer with the
- * object although it is gone: it lives on only while finalizers or a grace period hold it. A Namespace has its finalizers in
- * its spec.
+ * livesOn reports whether an object that a deletion returned still exists. For some kinds (Pods, Services, …) the
+ * server returns the object although it is gone: it still exists only while finalizers or a grace period hold it. A
+ * Namespace has its finalizers in its spec.
  */
 export function livesOn(object: KubernetesObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata ?? {};

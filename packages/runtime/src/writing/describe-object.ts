@@ -6,7 +6,10 @@ export function describeKey(resource: Pick<Resource, 'kind'>, key: ObjectKey): s
   return `${resource.kind} ${keyString(key)}`;
 }
 
-/** describeHolder says in words whose an object seems to be: its controller, the tool that manages it, who wrote it. */
+/**
+ * describeHolder describes who an object seems to belong to: its controller, the tool that manages it, or its field
+ * managers.
+ */
 export function describeHolder(object: KubernetesObject): string {
   const { ownerReferences = [], labels = {}, managedFields = [] } = object.metadata ?? {};
   const controller = ownerReferences.find((reference) => reference.controller) ?? ownerReferences[0];

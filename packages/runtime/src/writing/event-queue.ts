@@ -7,9 +7,9 @@ export interface QueuedEvent {
 }
 
 /**
- * EventQueue is a bounded queue of events, one per key. Warnings go before normal events, and within each the namespaces
- * take turns, so that a storm in one namespace delays another by one event at most. A full queue drops from the namespace
- * that has the most waiting, normal events first.
+ * EventQueue is a bounded queue of events, one per key. Warnings are sent before normal events, and within each the
+ * namespaces take turns, so that a storm in one namespace delays another by one event at most. A full queue drops from
+ * the namespace that has the most waiting, normal events first.
  */
 export class EventQueue<E extends QueuedEvent> {
   readonly #limit: number;
@@ -24,7 +24,7 @@ export class EventQueue<E extends QueuedEvent> {
     return this.#warnings.size + this.#normal.size;
   }
 
-  /** find returns the event of a key that waits. */
+  /** find returns the waiting event of a key. */
   find({ namespace, key, isWarning }: QueuedEvent): E | undefined {
     return this.#laneOf(isWarning).find(namespace, key);
   }
@@ -67,7 +67,7 @@ class Lane<E extends QueuedEvent> {
   take(): E | undefined {
     for (const [namespace, waiting] of this.#namespaces) {
       const event = this.#removeOldest(namespace, waiting);
-      // Back to the end of the line: it is the next namespace's turn.
+      // Back to the end of the queue: it is the next namespace's turn.
       if (waiting.size > 0) {
         this.#namespaces.delete(namespace);
         this.#namespaces.set(namespace, waiting);

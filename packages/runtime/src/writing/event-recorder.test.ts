@@ -25,7 +25,7 @@ function setUp(answers: readonly ScriptedAnswer[] = [], options: Partial<EventRe
     random: seededRandom(1),
     ...options,
   });
-  /** sent runs the recorder until it is empty and answers what went out. */
+  /** sent runs the recorder until it is empty and returns what was sent. */
   const sent = async (): Promise<string[]> => {
     const before = transport.requests.length;
     await recorder.run(AbortSignal.abort());
@@ -81,7 +81,7 @@ describe('EventRecorder', () => {
     ]);
     expect((transport.sent(1) as Event).regarding).toMatchObject({ kind: 'Pod', name: 'pod-2', uid: '2' });
     expect(await look('a', about('1', broken), about('2', ready))).toEqual(['new Ready']);
-    // Another key says the same of the same object: it began there too, and is counted up.
+    // Another key reports the same about the same object: it is counted up.
     expect(await look('b', about('1', broken))).toEqual(['count 2']);
     expect(await look('a')).toEqual([]);
     expect(await look('b', about('1', broken))).toEqual([]);
@@ -168,7 +168,7 @@ describe('EventRecorder', () => {
     expect(mostInFlight).toBe(8);
     const first = created().slice(0, 60);
     expect(tenants.filter(({ metadata }) => !first.includes(metadata.namespace))).toEqual([]);
-    // What did not fit is sent by the looks that follow, and nothing is sent twice.
+    // The dropped events are sent by the following looks, and nothing is sent twice.
     for (let n = 0; n < 8; n++) await look();
     expect(created()).toHaveLength(2 * (pods.length + tenants.length));
   });
@@ -187,7 +187,7 @@ describe('EventRecorder', () => {
       await process.run(AbortSignal.abort());
       expect(reasons()).toEqual(['Broken']);
     }
-    // It ended and began again: that is another event.
+    // The state ended and began again: that is another event.
     const process = newProcess();
     process.transitions(ConfigMap, object, [broken], { isNews: true });
     await process.run(AbortSignal.abort());

@@ -22,23 +22,25 @@ import { TokenBuckets } from './token-buckets.ts';
 /** EventRecorderOptions configures a recorder. */
 export interface EventRecorderOptions {
   readonly client: Pick<Client, 'create' | 'patch'>;
-  /** Who reports: the field manager. */
+  /** The reporting controller: the field manager. */
   readonly controller: string;
-  /** Which process reports, for instance the pod's name. At most 128 characters. */
+  /** The reporting process, for example the name of the Pod. At most 128 characters. */
   readonly instance: string;
   /** Defaults to the system's. */
   readonly clock?: Clock | undefined;
   /** Defaults to the system's. */
   readonly random?: Random | undefined;
-  /** Defaults to silence. */
+  /** Defaults to a silent log. */
   readonly log?: Log | undefined;
   /** Defaults to none. */
   readonly metrics?: Metrics | undefined;
-  /** How many events an object may have at once. Defaults to 10. */
+  /** How many events about one object may be sent at once. Defaults to 10. */
   readonly burst?: number | undefined;
-  /** How long it takes until it may have one more. Defaults to one minute. */
+  /** How long until one more event about the object is allowed. Defaults to one minute. */
   readonly refillMs?: number | undefined;
-  /** How long after the last time the same event is counted up instead of made anew. Defaults to 6 minutes. */
+  /**
+   * How long after its last occurrence the same event is counted up instead of created again. Defaults to 6 minutes.
+   */
   readonly seriesMs?: number | undefined;
   /**
    * How many events may wait to be sent. A full queue drops normal events first, then those of the namespace that has the
@@ -47,28 +49,28 @@ export interface EventRecorderOptions {
   readonly queueLimit?: number | undefined;
   /** How many events are sent at the same time. Defaults to 8. */
   readonly concurrency?: number | undefined;
-  /** How long what waits may still be sent after the stop. Defaults to 2 s. */
+  /** How long waiting events may still be sent after the stop. Defaults to 2 s. */
   readonly drainMs?: number | undefined;
 }
 
-/** The objects, and the kinds of events, that are remembered. */
+/** How many objects, and how many kinds of events, are remembered. */
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Novelty is what is known about whether an event was sent before, by a process before this one too: `new` is a state that
- * just began, `unknown` may have begun earlier, `known` began earlier and needs no more than that its event exists.
+ * Novelty is what is known about whether an event was sent before, by this or an earlier process: `new` is a state that
+ * just began; `unknown` may have begun earlier; `known` began earlier, so it is enough that its event exists.
  */
 type Novelty = 'new' | 'unknown' | 'known';
 
 /**
- * Said holds what one look had to say: by the message's signature and the uid of the object that it was about, `sent` if it
- * waits or was delivered, else the novelty with which it is to be sent.
+ * Said holds the messages of one look, by the message's signature and the uid of its object: `sent` if the event waits
+ * or was delivered, else the novelty with which it has to be sent.
  */
 type Said = Map<string, Map<string, 'sent' | Novelty>>;
 
 const NOTHING: Said = new Map();
 
-/** Pending is an event that waits, together with its repetitions. */
+/** Pending is a waiting event, together with its repetitions. */
 interface Pending extends QueuedEvent {
   readonly regarding: ObjectReference;
   readonly message: Required<EventMessage>;
@@ -77,7 +79,7 @@ interface Pending extends QueuedEvent {
   lastAt: number;
   count: number;
   novelty: Novelty;
-  /** The looks that count it as said, and must say it again if it is not delivered. */
+  /** The looks that count it as sent, and must send it again if it is not delivered. */
   readonly looks: Set<string>;
 }
 
@@ -93,14 +95,14 @@ interface Series {
 const RESULTS = ['created', 'counted', 'present', 'limited', 'overflow', 'failed'] as const;
 
 /**
- * EventRecorder sends events (`events.k8s.io/v1`, which counts repetitions in `series`; `kubectl describe` and `kubectl get
- * events` show them like any other). Recording never waits and never fails. What is said again and again about an object is
- * sent once, counted up when it comes back, and bounded.
+ * EventRecorder sends events (`events.k8s.io/v1`, which counts repetitions in `series`; `kubectl describe` and `kubectl
+ * get events` show them like any other). Recording never waits and never fails. A message that is repeated about an
+ * object is sent once, counted up when it recurs, and rate limited.
  *
- * Several events are sent at a time: warnings before normal ones, the namespaces in turn. An event that was not delivered
- * (the queue was full, the object had too many, the server refused it) does not count as said: the next look that says it
- * sends it. The first event of a kind about an object has a name that follows from its content, so that a process that does
- * not know whether an earlier one delivered it can send it without repeating it.
+ * Several events are sent concurrently: warnings before normal ones, the namespaces in turn. An event that was not
+ * delivered (the queue was full, the object had too many, the server rejected it) does not count as sent: the next look
+ * that reports it sends it again. The first event of a kind about an object has a name derived from its content, so
+ * that a process that does not know whether an earlier one delivered it can send it without repeating it.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
@@ -112,7 +114,7 @@ export class EventRecorder {
   readonly #series = new BoundedMap<string, Series>({ maxEntries: MAX_REMEMBERED });
   readonly #said = new BoundedMap<string, Said>({ maxEntries: MAX_REMEMBERED });
   readonly #queue: EventQueue<Pending>;
-  /** By key, the events under way, each with what was recorded under the same key meanwhile. */
+  /** The events in flight by key, each with the event that was recorded under the same key meanwhile. */
   readonly #sending = new Map<string, Pending | undefined>();
   readonly #idle = new Set<() => void>();
   #isRefused = false;
@@ -139,10 +141,10 @@ export class EventRecorder {
   }
 
   /**
-   * transitions takes all that one look at an object had to say. Only what the look before it did not say is recorded, so
-   * that a state which lasts is reported when it begins, and again when it comes back. `isNews` decides about the first look
-   * of a process, which has none before it: true reports everything; false reports warnings unless an earlier process has
-   * delivered them, and nothing else. Defaults to true. `reports` are about other objects.
+   * transitions takes all messages of one look at an object. Only those that the previous look did not report are
+   * recorded, so that a lasting state is reported when it begins, and again when it recurs. `isNews` applies to the
+   * first look of a process, which has no previous one: true reports everything; false reports warnings unless an
+   * earlier process has delivered them, and nothing else. Defaults to true. `reports` are about other objects.
    */
   transitions(
     resource: Resource,
@@ -161,15 +163,16 @@ export class EventRecorder {
   }
 
   /**
-   * reports is `transitions` for a look that is about no single object: `look` says which one it was, and what it says of an
-   * object is compared with what the look before it said of the same one. Several looks may speak of one object; none
-   * takes back what another said. What the first look of a process says is sent unless an earlier process delivered it.
+   * reports is like `transitions` for a look that is about no single object: `look` identifies it, and its messages
+   * about an object are compared with those of the previous look about the same object. Several looks may report on one
+   * object; none withdraws the messages of another. Messages of the first look of a process are sent unless an earlier
+   * process delivered them.
    */
   reports(look: string, reports: readonly EventReport[]): void {
     this.#look(look, reports, 'unknown');
   }
 
-  /** `first` is the novelty of what a look says that has none before it. */
+  /** `first` is the novelty of the messages of a look that has no previous one. */
   #look(look: string, reports: readonly EventReport[], first: Novelty): void {
     if (reports.length === 0) {
       this.#said.set(look, NOTHING);
@@ -186,11 +189,11 @@ export class EventRecorder {
       if (about.has(uid)) continue;
       now.set(signature, about.set(uid, 'sent'));
       const known = before?.get(signature)?.get(uid) ?? (before ? 'new' : first);
-      // What lasts and is no warning was announced when it began, or is not worth a request to find out.
+      // A lasting state that is not a warning was announced when it began, or is not worth a request to find out.
       if (known === 'sent' || (known === 'known' && message.type === 'Normal')) continue;
       unsent.push([{ regarding, message: bounded, signature }, known]);
     }
-    // First, so that what is not accepted below can be marked in it.
+    // Stored first, so that events that are not accepted below can be marked in it.
     this.#said.set(look, now);
     for (const [event, novelty] of unsent) this.#record(event, novelty, look);
   }
@@ -209,7 +212,7 @@ export class EventRecorder {
     const pending: Pending = {
       ...event,
       key: JSON.stringify([uid, signature]),
-      // Events about cluster-scoped objects are in this namespace: the API server wants it.
+      // Events about cluster-scoped objects belong to this namespace: the API server requires it.
       namespace: regarding.namespace ?? 'default',
       isWarning: message.type === 'Warning',
       firstAt: at,
@@ -248,7 +251,7 @@ export class EventRecorder {
     }
   }
 
-  /** undelivered lets the next look that says it record it again. */
+  /** undelivered lets the next look that reports the event record it again. */
   #undelivered({ looks, signature, novelty, regarding: { uid = '' } }: Pending): void {
     for (const look of looks) {
       const about = this.#said.get(look)?.get(signature);
@@ -256,7 +259,7 @@ export class EventRecorder {
     }
   }
 
-  /** run sends what is recorded until the signal is aborted, then what is left for a short while, and resolves. */
+  /** run sends recorded events until the signal is aborted, then the remaining ones for a short while, and resolves. */
   async run(signal: AbortSignal): Promise<void> {
     const sending = new AbortController();
     let deadline: Disposable | undefined;
@@ -281,7 +284,7 @@ export class EventRecorder {
     while (!sending.aborted) {
       const next = this.#queue.take();
       if (next) {
-        // One at a time of each key, or a repetition would not know what it repeats.
+        // One event per key at a time, or a repetition would not know which event it repeats.
         this.#sending.set(next.key, undefined);
         await this.#send(next, sending);
         const again = this.#sending.get(next.key);
@@ -303,7 +306,7 @@ export class EventRecorder {
       this.#count(await this.#deliver(pending, signal));
     } catch (error) {
       this.#fail(pending);
-      // Without the right to, every event fails alike: say it once.
+      // Without the permission every event fails in the same way: log it once.
       const isNews = !isForbidden(error) || !this.#isRefused;
       this.#isRefused ||= isForbidden(error);
       if (!isNews || signal.aborted) return;
@@ -327,7 +330,7 @@ export class EventRecorder {
     if (series === undefined) {
       const name = this.#name(pending, contentHash(this.#options.controller, pending));
       if (await this.#create(pending, name, signal)) return 'created';
-      // Delivered by an earlier process. If it ended since and begins again, that is an event of its own.
+      // An earlier process delivered it. If the state ended since and begins again, that is an event of its own.
       if (pending.novelty !== 'new') return 'present';
     } else if (pending.novelty === 'known') {
       return 'present';
@@ -338,7 +341,7 @@ export class EventRecorder {
     return 'created';
   }
 
-  /** create returns false when there is an event of that name. */
+  /** create returns false when an event of that name exists. */
   async #create(pending: Pending, name: string, signal: AbortSignal): Promise<boolean> {
     const { client, controller, instance } = this.#options;
     const { key, namespace, regarding, message, firstAt, lastAt, count } = pending;
@@ -361,7 +364,7 @@ export class EventRecorder {
     return true;
   }
 
-  /** countUp returns false when the event is gone: they live for an hour. */
+  /** countUp returns false when the event is gone: events live for an hour. */
   async #countUp(series: Series, pending: Pending, signal: AbortSignal): Promise<boolean> {
     const { client, controller } = this.#options;
     const { key, lastAt } = pending;
@@ -382,7 +385,9 @@ export class EventRecorder {
     return `${name.slice(0, 252 - suffix.length).replace(/[-.]+$/, '')}.${suffix}`;
   }
 
-  /** The time, as in the names of other reporters, and chance, because several processes report about one object. */
+  /**
+   * The time, as in the names of other reporters, and a random part, because several processes report about one object.
+   */
   #uniqueSuffix({ firstAt }: Pending): string {
     const chance = integerBelow(this.#random, 2 ** 32);
     return `${Math.floor(firstAt).toString(16)}${chance.toString(16).padStart(8, '0')}`;
@@ -393,7 +398,7 @@ export class EventRecorder {
   }
 }
 
-/** TransitionOptions says more about a look at an object. */
+/** TransitionOptions describes a look at an object. */
 export interface TransitionOptions {
   readonly isNews?: boolean | undefined;
   readonly reports?: readonly EventReport[] | undefined;

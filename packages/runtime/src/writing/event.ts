@@ -1,18 +1,21 @@
 import { apiVersionOf, type KubernetesObject, type Resource } from '@bowline/kubernetes';
 import type { ObjectReference } from '@bowline/kubernetes/core-v1';
 
-/** EventMessage is something that happened to an object and that people should see with `kubectl describe`. */
+/** EventMessage describes something that happened to an object and that people should see with `kubectl describe`. */
 export interface EventMessage {
   readonly type: 'Normal' | 'Warning';
-  /** One CamelCase word: why. At most 128 characters. */
+  /** The reason, one CamelCase word. At most 128 characters. */
   readonly reason: string;
-  /** What happened, for people. Free of ids and numbers that change each time, or nothing can be aggregated. Cut to 1,024 bytes. */
+  /**
+   * What happened, for people. Free of ids and numbers that change each time, or events cannot be aggregated. Truncated
+   * to 1,024 bytes.
+   */
   readonly note: string;
-  /** One CamelCase word: what was done. Defaults to `Reconcile`. */
+  /** The action, one CamelCase word. Defaults to `Reconcile`. */
   readonly action?: string | undefined;
 }
 
-/** EventSubject is an object that something is said about, as it is known without holding it. */
+/** EventSubject identifies an object that an event is about, without the object itself. */
 export interface EventSubject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -24,7 +27,7 @@ export interface EventSubject {
   };
 }
 
-/** EventReport is a message with the object that it is about. */
+/** EventReport is a message together with the object that it is about. */
 export interface EventReport {
   readonly regarding: ObjectReference;
   readonly message: EventMessage;
@@ -34,25 +37,25 @@ export interface EventReport {
 const LONGEST_NOTE = 1024;
 const LONGEST_WORD = 128;
 
-/** referenceTo is how an event names the object that it is about. */
+/** referenceTo returns the reference of an event to the object that it is about. */
 export function referenceTo(resource: Resource, object: KubernetesObject): ObjectReference {
   const { name, namespace, uid, resourceVersion } = object.metadata ?? {};
   return { apiVersion: apiVersionOf(resource), kind: resource.kind, name, namespace, uid, resourceVersion };
 }
 
-/** referenceToSubject is how an event names an object that is known by reference. */
+/** referenceToSubject returns the reference of an event to an object that is known by reference. */
 export function referenceToSubject({ apiVersion, kind, metadata }: EventSubject): ObjectReference {
   const { namespace, name, uid } = metadata;
   return { apiVersion, kind, name, namespace, uid };
 }
 
-/** boundedMessage is a message that the API server accepts. */
+/** boundedMessage returns a message that the API server accepts. */
 export function boundedMessage(message: EventMessage): Required<EventMessage> {
   const { type, reason, note, action = 'Reconcile' } = message;
   return { type, reason: reason.slice(0, LONGEST_WORD), note: cut(note), action: action.slice(0, LONGEST_WORD) };
 }
 
-/** The limit counts bytes; a character that would be cut in two is left out. */
+/** The limit counts bytes; a character that would be split is left out. */
 function cut(note: string): string {
   const bytes = Buffer.from(note);
   if (bytes.length <= LONGEST_NOTE) return note;
@@ -61,7 +64,7 @@ function cut(note: string): string {
   return `${kept.replace(/\uFFFD+$/, '')}${ellipsis}`;
 }
 
-/** signatureOf is the same for messages that say the same. */
+/** signatureOf returns the same value for messages with the same content. */
 export function signatureOf({ type, reason, note, action }: Required<EventMessage>): string {
   return JSON.stringify([type, reason, note, action]);
 }

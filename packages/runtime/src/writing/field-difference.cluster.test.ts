@@ -10,7 +10,7 @@ import { type SampleObject, sampleObjects } from './sample-objects.test-support.
 const MANAGER = 'field-set-test';
 const resources = Object.values(kinds).filter((value) => typeof value === 'object') as Resource<KubernetesObject>[];
 
-/** Nothing in the embedded control plane would act on these, so it does not serve them. */
+/** Nothing in the embedded control plane acts on these kinds, so it does not serve them. */
 const REFUSED_BY_EMBEDDED = ['CronJob', 'ValidatingAdmissionPolicy'];
 
 function differenceIn(desired: SampleObject, live: KubernetesObject) {
@@ -20,7 +20,7 @@ function differenceIn(desired: SampleObject, live: KubernetesObject) {
   return findDifference(desired, live, owned, builtInShape(apiVersion, kind));
 }
 
-/** serverSays is what the server would store for an apply, or undefined when it refuses. */
+/** serverSays returns what the server would store for an apply, or undefined when it rejects it. */
 async function serverSays(
   client: Client,
   resource: Resource<KubernetesObject>,
@@ -34,19 +34,19 @@ async function serverSays(
   try {
     return await client.patch(resource, keyOf(live), { type: 'apply', body, force: true }, options);
   } catch (error) {
-    // It answers 400, 422 or, for a field that it does not know, 500.
+    // It returns 400, 422 or, for an unknown field, 500.
     if (error instanceof ApiError) return undefined;
     throw error;
   }
 }
 
-/** timeless leaves out what differs between any two answers. */
+/** timeless removes what differs between any two responses. */
 function timeless(object: KubernetesObject): string {
   const { resourceVersion: _, managedFields, ...metadata } = object.metadata ?? {};
   const ours = managedFields
     ?.filter(({ manager }) => manager === MANAGER)
     .map((entry) => ({ ...entry, time: undefined }));
-  // Controllers write the status meanwhile. The generation counts changes: it is one of the things that must not change.
+  // Controllers write the status meanwhile. The generation counts changes, so it must not change either.
   return JSON.stringify({ ...object, status: undefined, metadata: { ...metadata, managedFields: ours } });
 }
 
@@ -117,7 +117,7 @@ describe('findDifference and a control plane', () => {
         const difference = differenceIn(variant, current);
         count.cases++;
         if (changes) count.changed++;
-        // A change that we do not see is lost; one that we only fear costs a request.
+        // A change that we miss is lost; a false positive costs only a request.
         if (changes) expect(difference, `${desired.kind} ${JSON.stringify(variant)}`).toBeDefined();
         else if (difference) count.needless.push(`${desired.kind} ${difference.path} ${difference.why}`);
       }

@@ -3,23 +3,24 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import { guardedMerge } from './guarded-merge.ts';
 import type { WriteClient } from './write-client.ts';
 
-/** FinalizerOptions says who writes. */
+/** FinalizerOptions configures the write. */
 export interface FinalizerOptions {
   readonly fieldManager: string;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** hasFinalizer says whether an object waits for this finalizer. */
+/** hasFinalizer reports whether an object has this finalizer. */
 export function hasFinalizer(object: KubernetesObject, finalizer: string): boolean {
   return object.metadata?.finalizers?.includes(finalizer) ?? false;
 }
 
 /**
- * addFinalizer makes sure that an object cannot go before its cleanup. Call it before the first side effect. No request when
- * it is there already; never added to an object that is being deleted. Answers the object as stored, or undefined when it is
- * gone: then do nothing for it.
+ * addFinalizer makes sure that an object is not removed before its cleanup. Call it before the first side effect. It
+ * sends no request when the finalizer exists already, and never adds it to an object that is being deleted. It returns
+ * the object as stored, or undefined when the object is gone: then do nothing for it.
  *
- * The patch carries uid and resourceVersion, so that a finalizer which somebody else adds or removes meanwhile is not lost.
+ * The patch carries uid and resourceVersion, so that a finalizer which another client adds or removes meanwhile is not
+ * lost.
  */
 export async function addFinalizer<T extends KubernetesObject>(
   client: WriteClient,
@@ -35,7 +36,10 @@ export async function addFinalizer<T extends KubernetesObject>(
   });
 }
 
-/** removeFinalizer lets an object go as far as this finalizer is concerned. Others' finalizers stay. No request when it is not there. */
+/**
+ * removeFinalizer removes this finalizer from an object. Other finalizers stay. It sends no request when the finalizer
+ * is missing.
+ */
 export async function removeFinalizer<T extends KubernetesObject>(
   client: WriteClient,
   resource: Resource<T>,
@@ -49,7 +53,10 @@ export async function removeFinalizer<T extends KubernetesObject>(
   });
 }
 
-/** isQualified says whether a name is a domain, a slash and a name. The API server warns about others: two tools might mean different things by them. */
+/**
+ * isQualified reports whether a name is a domain, a slash and a name. The API server warns about other names: two tools
+ * might use them for different purposes.
+ */
 export function isQualified(finalizer: string): boolean {
   return /^[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?\/[A-Za-z0-9](?:[-._A-Za-z0-9]*[A-Za-z0-9])?$/.test(finalizer);
 }

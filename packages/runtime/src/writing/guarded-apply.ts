@@ -16,32 +16,35 @@ import { foreignObject, type Marks } from './ownership.ts';
 import type { SettledWrites } from './settled-writes.ts';
 import { type Lookup, MOST_ATTEMPTS, type WriteClient } from './write-client.ts';
 
-/** Written is what became of a write. */
+/** Written is the result of a write. */
 export interface Written<T> {
   /**
    * - `created`, `configured`: a request changed the object;
-   * - `unchanged`: it is as it should be; no write was sent, or one that stored nothing: the first of a process, where the
-   *   server or a webhook completes what is asked for, so that the object alone does not tell what was;
+   * - `unchanged`: it is as desired; no write was sent, or one that stored nothing: the first of a process, where the
+   *   server or a webhook completes the desired object, so that the stored object alone does not show what was applied;
    * - `terminating`: it is being deleted; nothing was written, write again when it is gone.
    */
   readonly outcome: 'created' | 'configured' | 'unchanged' | 'terminating';
-  /** The object as stored; as far as the cache keeps it when no request was needed. Shared: never change it. */
+  /** The object as stored, or as far as the cache keeps it when no request was needed. Shared: never change it. */
   readonly object: T;
 }
 
-/** ApplyPlan is one write, decided but for what is stored. */
+/** ApplyPlan is one write, complete except for the stored state. */
 export interface ApplyPlan<T extends KubernetesObject> {
   readonly resource: Resource<T>;
   readonly key: ObjectKey;
-  /** With our marks on it. */
+  /** The desired object with our marks. */
   readonly desired: T;
   readonly marks: Marks;
   readonly isOurs: (object: KubernetesObject) => boolean;
-  /** Whether a write holds only for the state that `isOurs` judged. Defaults to being content, after a collision, with the same object. */
+  /**
+   * Whether a write is valid only for the state that `isOurs` judged. By default, after a conflict, it is enough that
+   * it is the same object.
+   */
   readonly isStateBound?: boolean | undefined;
 }
 
-/** ApplyTools are what the writes of one writer share. */
+/** ApplyTools holds what the writes of one writer share. */
 export interface ApplyTools {
   readonly client: WriteClient;
   readonly fieldManager: string;
@@ -53,19 +56,23 @@ export interface ApplyTools {
 }
 
 /**
- * A version that no object has: etcd's first revision is the empty store. An apply that carries it creates an object that is
- * absent and is refused with 409 when one has appeared, so that a forced apply never meets an object we have not judged.
+ * A version that no object has: etcd's first revision is the empty store. An apply that carries it creates a missing
+ * object, and fails with 409 if the object exists by now, so that a forced apply never overwrites an object we have not
+ * judged.
  */
 const ABSENT_VERSION = '1';
 
-/** State is what we know of the object: from the cache, or as the server has just said. */
+/** State is the known state of the object: from the cache, or just read from the server. */
 interface State<T> {
   readonly object: T | undefined;
   readonly isComplete: boolean;
   readonly isLive: boolean;
 }
 
-/** guardedApply writes one object, by server-side apply if it exists: judged before it is touched, and only when something would change. */
+/**
+ * guardedApply writes one object, by server-side apply if it exists. It checks the ownership first, and writes only
+ * when something would change.
+ */
 export async function guardedApply<T extends KubernetesObject>(
   tools: ApplyTools,
   plan: ApplyPlan<T>,
@@ -77,9 +84,11 @@ class GuardedApply<T extends KubernetesObject> {
   readonly #tools: ApplyTools;
   readonly #plan: ApplyPlan<T>;
   #collided = false;
-  /** How often an object was refused because it exists, and was not there. */
+  /** How often a creation failed because the object exists, although a read did not find it. */
   #refusals = 0;
-  /** Set, too, when the server refuses an apply to an absent object with a version: one that is unlike those we know. */
+  /**
+   * Also set when the server rejects an apply with a version for a missing object, which no server that we know does.
+   */
   #createPlainly = false;
 
   constructor(tools: ApplyTools, plan: ApplyPlan<T>) {
@@ -89,7 +98,7 @@ class GuardedApply<T extends KubernetesObject> {
 
   async run(): Promise<Written<T>> {
     let state = this.#cached() ?? (await this.#live());
-    // One more than for writes: reading again because the cache said too little is no attempt.
+    // One attempt more than for writes: reading again because the cache held too little is not an attempt.
     for (let attempt = state.isLive ? 1 : 0; ; attempt++) {
       try {
         const result = state.object ? await this.#over(state, state.object) : await this.#create();
@@ -98,7 +107,7 @@ class GuardedApply<T extends KubernetesObject> {
         if (!saysThatItChanged(error, state.object) || attempt >= MOST_ATTEMPTS) throw error;
         this.#collided = true;
         const next = await this.#live();
-        // Once, somebody may have made and deleted it meanwhile.
+        // The first time, another client may have created and deleted it meanwhile.
         if (!state.object && !next.object && state.isLive && ++this.#refusals > 1) this.#createPlainly = true;
         state = next;
         continue;
@@ -119,7 +128,7 @@ class GuardedApply<T extends KubernetesObject> {
     return { outcome: 'created', object };
   }
 
-  /** over writes over an object that is there; undefined when the cache is not enough to decide. */
+  /** over writes over an existing object; undefined when the cache is not enough to decide. */
   async #over(state: State<T>, object: T): Promise<Written<T> | undefined> {
     const plan = this.#plan;
     const tools = this.#tools;
@@ -169,16 +178,19 @@ class GuardedApply<T extends KubernetesObject> {
   }
 
   /**
-   * The state that was judged, so that nothing is written to an object which has been given away since. Objects whose status
-   * changes all the time would never be met in that state: after a collision, with what the server has just said, it is
-   * enough that it is the same object.
+   * Returns the state that was judged, so that nothing is written to an object that has changed hands since. An object
+   * whose status changes all the time would never be found in that state: after a conflict, with the state just read
+   * from the server, it is enough that it is the same object.
    */
   #identityFor(object: T): ReturnType<typeof identityOf> {
     const identity = identityOf(object);
     return this.#collided && !this.#plan.isStateBound ? { ...identity, resourceVersion: undefined } : identity;
   }
 
-  /** compare says what an apply would change, and whether it would change anything that the server did not make of it before. */
+  /**
+   * compare returns what an apply would change, and whether that differs from what the server made of the same apply
+   * before.
+   */
   #compare(object: T): { difference?: FieldDifference | undefined; owned?: FieldsV1 | undefined; isSettled: boolean } {
     const { resource, desired } = this.#plan;
     const { fieldManager, shapeOf, settled } = this.#tools;
@@ -195,7 +207,7 @@ class GuardedApply<T extends KubernetesObject> {
 
   #cached(): State<T> | undefined {
     const snapshot = this.#tools.lookup?.(this.#plan.resource, this.#plan.key, this.#plan.desired);
-    // The lookup answers for the resource it was asked about.
+    // The lookup returns objects of the resource that it was called with.
     return snapshot && { object: snapshot.object as T | undefined, isComplete: snapshot.isComplete, isLive: false };
   }
 
@@ -206,11 +218,13 @@ class GuardedApply<T extends KubernetesObject> {
   }
 }
 
-/** saysThatItChanged tells answers that mean: look again, the object is not what you think. */
+/**
+ * saysThatItChanged reports whether an error means that the object is not in the known state and must be read again.
+ */
 function saysThatItChanged(error: unknown, known: KubernetesObject | undefined): boolean {
   if (isConflict(error) || isAlreadyExists(error)) return true;
   if (known === undefined) return false;
-  // Without a version in the request, another object of the same name shows as an attempt to change its uid.
+  // Without a version in the request, another object of the same name appears as an attempt to change its uid.
   return isNotFound(error) || (isInvalid(error) && error.causes.some(({ field }) => field === 'metadata.uid'));
 }
 

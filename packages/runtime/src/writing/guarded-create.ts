@@ -7,10 +7,10 @@ import { setOwner } from './owner-writes.ts';
 import { foreignObject, isMarked, type Marks, marked } from './ownership.ts';
 import { type Lookup, MOST_ATTEMPTS, type WriteClient } from './write-client.ts';
 
-/** WriteCheck refuses, by throwing, an object that is about to be written. */
+/** WriteCheck rejects, by throwing, an object that is about to be written. */
 export type WriteCheck = (verb: string, resource: Resource, desired: KubernetesObject) => void;
 
-/** CreatePlan is one creation, decided but for what is stored. */
+/** CreatePlan is one creation, complete except for the stored state. */
 export interface CreatePlan<T extends KubernetesObject> {
   readonly resource: Resource<T>;
   readonly key: ObjectKey;
@@ -19,7 +19,7 @@ export interface CreatePlan<T extends KubernetesObject> {
   readonly check?: WriteCheck | undefined;
 }
 
-/** CreateTools are what the creations of one writer share. */
+/** CreateTools holds what the creations of one writer share. */
 export interface CreateTools {
   readonly client: WriteClient;
   readonly fieldManager: string;
@@ -28,22 +28,22 @@ export interface CreateTools {
 }
 
 /**
- * guardedCreate creates an object if none exists, and never changes the content of one. A cache may show that it exists; only the API
- * server knows that it does not.
+ * guardedCreate creates an object if none exists, and never changes the content of one. A cache may show that the
+ * object exists; only the API server knows that it does not.
  */
 export async function guardedCreate<T extends KubernetesObject>(
   { client, fieldManager, lookup, signal }: CreateTools,
   { resource, key, make, marks, check }: CreatePlan<T>,
 ): Promise<Written<T>> {
   const cached = lookup?.(resource, key)?.object;
-  // The lookup returns objects of the resource that it was asked about.
+  // The lookup returns objects of the resource that it was called with.
   if (cached && isMarked(cached, marks) && !isStale(cached, marks)) return existing(cached as T);
   for (let attempt = 1; ; attempt++) {
     const stored = await client.find(resource, key, { signal });
     if (stored) {
       if (!isMarked(stored, marks)) throw foreignObject('create', resource, key, stored, marks);
       const { owner } = marks;
-      // The garbage collector would delete it, and its content with it, together with an owner that is gone.
+      // The garbage collector would delete the object and its content, because its owner is gone.
       const kept =
         owner && isStale(stored, marks)
           ? await setOwner(client, resource, stored, owner, { fieldManager, signal })
@@ -58,7 +58,7 @@ export async function guardedCreate<T extends KubernetesObject>(
     try {
       return { outcome: 'created', object: await client.create(resource, desired, { fieldManager, signal }) };
     } catch (error) {
-      // Another client was quicker: what it created stays.
+      // Another client was faster: the object it created stays.
       if (!isAlreadyExists(error) || attempt >= MOST_ATTEMPTS) throw error;
     }
   }

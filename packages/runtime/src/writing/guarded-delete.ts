@@ -4,30 +4,30 @@ import { isConflict, isNotFound } from '../errors/api-error.ts';
 import { isStatus, livesOn } from './deletion.ts';
 import { type CachedObject, type Lookup, MOST_ATTEMPTS, type WriteClient } from './write-client.ts';
 
-/** Removed is what became of a removal. */
+/** Removed is the result of a removal. */
 export interface Removed {
   /**
    * - `deleted`: a request removed the object;
-   * - `terminating`: it is being deleted, by us or by somebody else, and waits for finalizers or its grace period;
-   * - `absent`: it was gone already, or what has its name now is another object;
+   * - `terminating`: it is being deleted, by us or by another client, and waits for finalizers or its grace period;
+   * - `absent`: it was gone already, or another object has its name now;
    * - `foreign`: it is not ours and was not touched.
    */
   readonly outcome: 'deleted' | 'terminating' | 'absent' | 'foreign';
-  /** The metadata of the object that is still there. */
+  /** The metadata of the object, if it still exists. */
   readonly metadata?: NonNullable<KubernetesObject['metadata']> | undefined;
 }
 
-/** DeletePlan is one removal, decided but for what is stored. */
+/** DeletePlan is one removal, complete except for the stored state. */
 export interface DeletePlan<T extends KubernetesObject>
   extends Pick<DeleteOptions, 'propagationPolicy' | 'gracePeriodSeconds'> {
   readonly resource: Resource<T>;
   readonly key: ObjectKey;
   readonly isOurs: (object: KubernetesObject) => boolean;
-  /** Only the object with this uid is meant. Defaults to the one that is seen first. */
+  /** Delete only the object with this uid. Defaults to the object that is found first. */
   readonly uid: string | undefined;
 }
 
-/** DeleteTools are what the removals of one writer share. */
+/** DeleteTools holds what the removals of one writer share. */
 export interface DeleteTools {
   readonly client: WriteClient;
   readonly lookup: Lookup | undefined;
@@ -66,7 +66,10 @@ export async function guardedDelete<T extends KubernetesObject>(
   }
 }
 
-/** The cache may be behind, or keep too little to tell: only what it shows as ours, or as absent when nobody knows better, counts. */
+/**
+ * The cache may be stale or hold too little to decide: it counts only if it shows the object as ours, or as missing
+ * when the caller names no uid.
+ */
 function isEnough({ object }: CachedObject, plan: DeletePlan<KubernetesObject>): boolean {
   if (object === undefined) return plan.uid === undefined;
   const { uid } = object.metadata ?? {};

@@ -5,9 +5,9 @@ import { describeKey } from './describe-object.ts';
 import { MOST_ATTEMPTS, type WriteClient } from './write-client.ts';
 
 /**
- * guardedMerge changes a stored object by a merge patch that holds only for the state it was made from: it carries uid and
- * resourceVersion. When the object changed meanwhile it is read again and `change` is asked again. Answers the object as it
- * is now; undefined when it is gone, or when another object has its name.
+ * guardedMerge changes a stored object by a merge patch that is valid only for the state it was computed from: it
+ * carries uid and resourceVersion. When the object changed meanwhile, it is read again and `change` is called again.
+ * Returns the object as it is now; undefined when it is gone, or when another object has its name.
  */
 export async function guardedMerge<T extends KubernetesObject>(
   client: WriteClient,

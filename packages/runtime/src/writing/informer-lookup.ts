@@ -5,15 +5,16 @@ import { keepsWholeObjects } from './applied-view.ts';
 import type { CachedObject, Lookup } from './write-client.ts';
 
 /**
- * informerLookup reads what writers need to know from informers that have synced. Any view helps: one that does not have an
- * object, but would have it if it were as desired, says that it can be created at once; what it has with uid and
- * resourceVersion is known again after a write. Only views with all the content, and our managed fields, tell what differs.
+ * informerLookup returns a lookup for writers that reads from informers that have synced. Any view helps: if it does
+ * not hold an object that it would hold in the desired state, the object can be created at once; an object that it
+ * holds with uid and resourceVersion is recognised after a write. Only views with the whole content, and our managed
+ * fields, show what differs.
  */
 export function informerLookup(informers: Iterable<Informer<unknown>>): Lookup {
   const byKind = new Map<string, Informer<unknown>[]>();
   for (const informer of informers) {
     const known = byKind.get(informer.resource.id) ?? [];
-    // Whole objects first: they answer more.
+    // Views of whole objects first: they hold more.
     if (keepsWholeObjects(informer.view)) known.unshift(informer);
     else known.push(informer);
     byKind.set(informer.resource.id, known);
@@ -30,22 +31,22 @@ export function informerLookup(informers: Iterable<Informer<unknown>>): Lookup {
   };
 }
 
-/** A projection keeps what its author likes: of that, metadata with its identity is of use. */
+/** A projection keeps whatever its author chose; of that, only metadata with uid and resourceVersion is useful. */
 function present(informer: Informer<unknown>, value: unknown): CachedObject | undefined {
-  // What a view that keeps whole objects returns is one.
+  // A view that keeps whole objects returns whole objects.
   if (keepsWholeObjects(informer.view)) return { object: value as KubernetesObject, isComplete: true };
   const metadata = (value as Partial<KubernetesObject> | null)?.metadata;
   return metadata?.uid && metadata.resourceVersion ? { object: { metadata }, isComplete: false } : undefined;
 }
 
-/** Selectors choose by what an object says, and projections and triggers may drop any. */
+/** Selectors depend on the content of an object, and projections and triggers may drop any object. */
 function wouldKeep({ scope, view }: Informer<unknown>, desired: KubernetesObject): boolean {
   if (!scope.matches(desired)) return false;
   if (view === 'metadata' || keepsWholeObjects(view)) return true;
   try {
     return codecOf(view, { freeze: false, pausedAnnotation: undefined }).encode(desired, false) !== undefined;
   } catch {
-    // Made for objects as they are stored.
+    // The projection expects objects as they are stored.
     return false;
   }
 }

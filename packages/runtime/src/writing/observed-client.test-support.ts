@@ -1,7 +1,7 @@
 import type { Patch } from '../client/client.ts';
 import type { WriteClient } from './write-client.ts';
 
-/** ObservedRequest is one call that went through. */
+/** ObservedRequest is one call that was forwarded. */
 export interface ObservedRequest {
   readonly verb: 'find' | 'create' | 'patch' | 'delete';
   readonly what: string;
@@ -9,8 +9,8 @@ export interface ObservedRequest {
 }
 
 /**
- * ObservedClient passes calls on, keeps a list of them, and lets a test do something just before one goes out, as somebody
- * else on the cluster might.
+ * ObservedClient forwards calls, records them, and lets a test act just before a call is sent, as another client on the
+ * cluster might.
  */
 export class ObservedClient implements WriteClient {
   readonly requests: ObservedRequest[] = [];
@@ -39,12 +39,12 @@ export class ObservedClient implements WriteClient {
     };
   }
 
-  /** before does something once, just before the next call of this verb. */
+  /** before calls `act` once, just before the next call of this verb. */
   before(verb: ObservedRequest['verb'], act: () => Promise<unknown>): void {
     this.#before = { verb, act };
   }
 
-  /** verbs are those of the calls so far, and forgets them. */
+  /** verbs returns the verbs of the calls so far, and clears them. */
   verbs(): string {
     const verbs = this.requests.map(({ verb, patch }) => (patch ? patch.type : verb)).join(' ');
     this.requests.length = 0;

@@ -10,21 +10,24 @@ import {
 import { BowlineError } from '../errors/bowline-error.ts';
 import { describeKey } from './describe-object.ts';
 
-/** Owner is the object that others belong to: when it goes, the garbage collector removes them. */
+/** Owner is the object that others belong to: when it is deleted, the garbage collector removes them. */
 export interface Owner {
   readonly resource: Resource;
   readonly object: KubernetesObject;
 }
 
-/** OwnerReferenceOptions shapes an owner reference. */
+/** OwnerReferenceOptions configures an owner reference. */
 export interface OwnerReferenceOptions {
-  /** Whether the owner controls the object; an object has one controller at most. Defaults to true. */
+  /** Whether the owner controls the object; an object has at most one controller. Defaults to true. */
   readonly controller?: boolean | undefined;
   /** Whether a foreground deletion of the owner waits for the object. Defaults to true. */
   readonly blockOwnerDeletion?: boolean | undefined;
 }
 
-/** ownerReference is the reference to an owner. The owner must be stored: without uid the garbage collector would remove the object. */
+/**
+ * ownerReference returns the reference to an owner. The owner must be stored: without uid the garbage collector would
+ * remove the object.
+ */
 export function ownerReference(owner: Owner, options: OwnerReferenceOptions = {}): OwnerReference {
   const { resource, object } = owner;
   const { name, uid } = object.metadata ?? {};
@@ -44,12 +47,18 @@ export function ownerReference(owner: Owner, options: OwnerReferenceOptions = {}
   };
 }
 
-/** canOwn says whether the garbage collector would understand the ownership: an owner is in the same namespace or in none. */
+/**
+ * canOwn reports whether the garbage collector supports the ownership: an owner is cluster-scoped or in the same
+ * namespace.
+ */
 export function canOwn(owner: Owner, namespace: string | undefined): boolean {
   return owner.resource.scope === 'Cluster' || owner.object.metadata?.namespace === namespace;
 }
 
-/** assertCanOwn refuses an ownership that the garbage collector would take for a lost owner, and delete the object. */
+/**
+ * assertCanOwn rejects an ownership that the garbage collector would treat as a missing owner, and so delete the
+ * object.
+ */
 export function assertCanOwn(owner: Owner, resource: Resource, key: ObjectKey): void {
   if (canOwn(owner, key.namespace)) return;
   const where = key.namespace === undefined ? 'cluster-scoped' : `in namespace ${key.namespace}`;
@@ -60,15 +69,15 @@ export function assertCanOwn(owner: Owner, resource: Resource, key: ObjectKey): 
 }
 
 /**
- * OwnerRelation is how an object stands to an owner:
+ * OwnerRelation is the relation of an object to an owner:
  * - `ours`: it refers to the owner;
- * - `stale`: it refers to an object of the owner's name that no longer exists, or to one that we do not know of yet;
+ * - `stale`: it refers to an object of the owner's name that no longer exists, or to one that we have not seen yet;
  * - `foreign`: something else controls it;
  * - `none`: nothing controls it.
  */
 export type OwnerRelation = 'ours' | 'stale' | 'foreign' | 'none';
 
-/** relationTo says how an object stands to an owner. */
+/** relationTo returns the relation of an object to an owner. */
 export function relationTo(owner: Owner, object: KubernetesObject): OwnerRelation {
   const references = object.metadata?.ownerReferences ?? [];
   const { uid } = ownerReference(owner);
@@ -77,15 +86,15 @@ export function relationTo(owner: Owner, object: KubernetesObject): OwnerRelatio
   return references.some((reference) => reference.controller) ? 'foreign' : 'none';
 }
 
-/** Versions come and go; an owner is the same in each of them. */
+/** The version is ignored: an owner is the same object in each of its versions. */
 function isSameName(reference: OwnerReference, { resource, object }: Owner): boolean {
   const { group } = parseApiVersion(reference.apiVersion);
   return group === resource.group && reference.kind === resource.kind && reference.name === object.metadata?.name;
 }
 
 /**
- * ownerReferencesWith are an object's owner references with a right one to this owner: added, or repaired when it had an
- * outdated uid or version. The same list when nothing has to change. Refuses a second controller.
+ * ownerReferencesWith returns an object's owner references with a correct one to this owner: added, or repaired if it
+ * had an outdated uid or version. It returns the same list when nothing has to change, and rejects a second controller.
  */
 export function ownerReferencesWith(
   owner: Owner,
@@ -105,7 +114,7 @@ export function ownerReferencesWith(
   const current = references.filter((reference) => !others.includes(reference));
   const [only] = current;
   if (only && current.length === 1 && isSame(only, wanted)) return references;
-  // In its old place, so that nothing else moves.
+  // At its old index, so that nothing else moves.
   const at = only ? references.indexOf(only) : others.length;
   return [...others.slice(0, at), wanted, ...others.slice(at)];
 }

@@ -11,15 +11,16 @@ import {
 } from './owner-reference.ts';
 import type { WriteClient } from './write-client.ts';
 
-/** OwnerWriteOptions says who writes. */
+/** OwnerWriteOptions configures the write. */
 export interface OwnerWriteOptions extends OwnerReferenceOptions {
   readonly fieldManager: string;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * setOwner gives a stored object a right reference to its owner: adds one, or repairs one with an outdated uid. No request
- * when it has one. Answers the object as stored, or undefined when it is gone.
+ * setOwner gives a stored object a correct reference to its owner: it adds one, or repairs one with an outdated uid. It
+ * sends no request when the reference is correct. It returns the object as stored, or undefined when the object is
+ * gone.
  */
 export async function setOwner<T extends KubernetesObject>(
   client: WriteClient,
@@ -40,8 +41,9 @@ export async function setOwner<T extends KubernetesObject>(
 }
 
 /**
- * assertIsCurrent asks the API server whether the owner is still the one that we know. When two uids claim one name, a
- * cache cannot say which is the older one, and a reference to the wrong one makes the garbage collector delete the object.
+ * assertIsCurrent checks with the API server that the owner is still the one that we know. When two uids claim one
+ * name, a cache cannot decide which one is older, and a reference to the wrong one makes the garbage collector delete
+ * the object.
  */
 async function assertIsCurrent(client: WriteClient, owner: Owner, signal?: AbortSignal): Promise<void> {
   const key = keyOf(owner.object);

@@ -3,7 +3,7 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import { describeHolder, describeKey } from './describe-object.ts';
 import { assertCanOwn, type Owner, ownerReference, relationTo } from './owner-reference.ts';
 
-/** Marks are how we tell our objects from others': by their owner, or by labels. */
+/** Marks distinguish our objects from others: by their owner, or by labels. */
 export interface Marks {
   /** The object that the written one belongs to. */
   readonly owner?: Owner | undefined;
@@ -11,14 +11,14 @@ export interface Marks {
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
-/** OwnershipGuard says whether a stored object is ours, by its metadata alone. */
+/** OwnershipGuard reports whether a stored object is ours, by its metadata alone. */
 export type OwnershipGuard = (metadata: NonNullable<KubernetesObject['metadata']>) => boolean;
 
-/** isMarked says whether an object carries our owner reference, also an outdated one, or our labels. */
+/** isMarked reports whether an object carries our owner reference, even an outdated one, or our labels. */
 export function isMarked(object: KubernetesObject, marks: Marks): boolean {
   const relation = marks.owner ? relationTo(marks.owner, object) : 'none';
   if (relation === 'ours' || relation === 'stale') return true;
-  // Two controllers would fight over it, whatever its labels say.
+  // Two controllers would fight over it, whatever its labels are.
   if (relation === 'foreign') return false;
   return hasLabels(object, marks.labels);
 }
@@ -28,7 +28,7 @@ function hasLabels(object: KubernetesObject, labels: Marks['labels']): boolean {
   return wanted.length > 0 && wanted.every(([name, value]) => object.metadata?.labels?.[name] === value);
 }
 
-/** marked is a desired object with our marks on it. */
+/** marked returns a desired object with our marks added. */
 export function marked<T extends KubernetesObject>(resource: Resource<T>, desired: T, marks: Marks): T {
   const { owner, labels } = marks;
   if (!owner && !labels) return desired;
@@ -43,7 +43,7 @@ export function marked<T extends KubernetesObject>(resource: Resource<T>, desire
   return { ...desired, metadata };
 }
 
-/** foreignObject is the refusal to touch an object that is not ours. */
+/** foreignObject returns the error for an object that is not ours and so is not changed. */
 export function foreignObject(
   verb: string,
   resource: Resource,

@@ -3,19 +3,19 @@ import { guardedMerge } from './guarded-merge.ts';
 import type { Owner } from './owner-reference.ts';
 import type { WriteTools } from './write-client.ts';
 
-/** ReleaseOptions names what is taken off an object. */
+/** ReleaseOptions names what is removed from an object. */
 export interface ReleaseOptions {
   /** Names of labels. Defaults to none. */
   readonly labels?: readonly string[] | undefined;
   /** Names of annotations. Defaults to none. */
   readonly annotations?: readonly string[] | undefined;
-  /** An owner whose reference goes. Defaults to none. */
+  /** The owner whose reference is removed. Defaults to none. */
   readonly owner?: Owner | undefined;
 }
 
 /**
- * release gives an object up: our labels, annotations and owner reference go, its content stays. No request when it has none. Returns the object
- * as it is now; undefined when it is gone.
+ * release gives up an object: it removes our labels, annotations and owner reference and keeps the content. It sends no
+ * request when the object has none of them. It returns the object as it is now; undefined when it is gone.
  */
 export async function release<T extends KubernetesObject>(
   { live, fieldManager, signal }: Pick<WriteTools, 'live' | 'fieldManager' | 'signal'>,

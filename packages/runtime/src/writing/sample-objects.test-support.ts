@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '@bowline/kubernetes';
 
-/** SampleObject is something an operator may apply. */
+/** SampleObject is an object that an operator may apply. */
 export type SampleObject = KubernetesObject & { readonly [field: string]: unknown };
 
 const labels = { 'app.kubernetes.io/name': 'sample' };
@@ -86,7 +86,10 @@ const podSpec = {
 const template = { metadata: { labels, annotations: { 'sample.test/hash': 'abc' } }, spec: podSpec };
 const selector = { matchLabels: labels };
 
-/** sampleObjects are namespaced and cluster-scoped objects that touch every way in which the server merges and completes. */
+/**
+ * sampleObjects are namespaced and cluster-scoped objects that cover every way in which the server merges and
+ * completes.
+ */
 export const sampleObjects: readonly SampleObject[] = [
   {
     apiVersion: 'apps/v1',

@@ -2,23 +2,23 @@ import { createHash } from 'node:crypto';
 import type { KubernetesObject } from '@bowline/kubernetes';
 import { BoundedMap, type FieldsV1, ownedValues } from '@bowline/machinery';
 
-/** SettledWritesOptions configures the memory. */
+/** SettledWritesOptions configures SettledWrites. */
 export interface SettledWritesOptions {
-  /** How many objects are remembered; the one looked at longest ago is forgotten first. Defaults to 10,000. */
+  /** How many objects are remembered; the least recently used one is forgotten first. Defaults to 10,000. */
   readonly limit?: number | undefined;
 }
 
 interface Settled {
   readonly desired: string;
   readonly resourceVersion: string | undefined;
-  /** What the server made of it, when that is not what was asked for. */
+  /** A hash of what the server stored, when that differs from the desired object. */
   readonly outcome: string | undefined;
 }
 
 /**
- * SettledWrites remembers what the server answered to writes. It spares requests in two cases that the stored object alone
- * cannot decide: when the cache keeps too little of it to compare, and when the server or a webhook always stores something
- * else than what is asked for. It holds hashes only. One is shared by all writes of a field manager.
+ * SettledWrites remembers the server's responses to writes. It saves requests in two cases that the stored object alone
+ * cannot decide: when the cache keeps too little of it to compare, and when the server or a webhook always stores
+ * something other than the desired object. It holds only hashes. All writes of a field manager share one instance.
  */
 export class SettledWrites {
   readonly #entries: BoundedMap<string, Settled>;
@@ -27,7 +27,10 @@ export class SettledWrites {
     this.#entries = new BoundedMap({ maxEntries: options.limit ?? 10_000 });
   }
 
-  /** settle remembers the server's answer to a write. `owned` is our set of fields in it, when the answer is not what was asked for. */
+  /**
+   * settle remembers the server's response to a write. `owned` is our set of fields in it, when the response differs
+   * from the desired object.
+   */
   settle(answer: KubernetesObject, desired: object, owned: FieldsV1 | undefined): void {
     const { uid, resourceVersion } = answer.metadata ?? {};
     if (uid === undefined) return;
@@ -35,14 +38,14 @@ export class SettledWrites {
     this.#entries.set(uid, { desired: hashOf(desired), resourceVersion, outcome });
   }
 
-  /** isAt says that nothing happened to the object since a write of the same settled it. */
+  /** isAt reports whether the object is unchanged since a write of the same desired object. */
   isAt(metadata: NonNullable<KubernetesObject['metadata']>, desired: object): boolean {
     const entry = this.#entries.get(metadata.uid ?? '');
     if (entry?.resourceVersion === undefined || entry.resourceVersion !== metadata.resourceVersion) return false;
     return entry.desired === hashOf(desired);
   }
 
-  /** isOutcome says that our part of the object is what the server made of the same wish before. */
+  /** isOutcome reports whether our part of the object is what the server made of the same desired object before. */
   isOutcome(object: KubernetesObject, desired: object, owned: FieldsV1): boolean {
     const entry = this.#entries.get(object.metadata?.uid ?? '');
     if (entry?.outcome === undefined || entry.desired !== hashOf(desired)) return false;
@@ -54,7 +57,7 @@ function outcomeOf(object: KubernetesObject, owned: FieldsV1): string {
   return hashOf([owned, ownedValues(object, owned)]);
 }
 
-/** Values may be secret: nothing but their hash is kept. */
+/** Values may be secret: only their hash is kept. */
 function hashOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64');
 }

@@ -1,17 +1,17 @@
 import { BoundedMap, type Clock } from '@bowline/machinery';
 
-/** TokenBucketsOptions shapes the buckets. */
+/** TokenBucketsOptions configures the buckets. */
 export interface TokenBucketsOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** What a full bucket holds. */
+  /** The capacity of a bucket. */
   readonly burst: number;
-  /** How long it takes for one token to come back. */
+  /** How long it takes to refill one token. */
   readonly refillMs: number;
-  /** How many keys are remembered; one that is forgotten has a full bucket again. */
+  /** How many keys are remembered; a key that was forgotten has a full bucket again. */
   readonly limit: number;
 }
 
-/** TokenBuckets bounds how often something may happen, for each key on its own. */
+/** TokenBuckets limits the rate of something, per key. */
 export class TokenBuckets {
   readonly #options: TokenBucketsOptions;
   readonly #buckets: BoundedMap<string, { tokens: number; at: number }>;
@@ -21,7 +21,7 @@ export class TokenBuckets {
     this.#buckets = new BoundedMap({ maxEntries: options.limit });
   }
 
-  /** take says whether it may happen now, and counts it if so. */
+  /** take reports whether the key has a token, and takes it if so. */
   take(key: string): boolean {
     const { clock, burst, refillMs } = this.#options;
     const now = clock.monotonic();

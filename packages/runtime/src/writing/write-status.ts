@@ -3,20 +3,20 @@ import { diffMergePatch } from '@bowline/machinery';
 import { guardedMerge } from './guarded-merge.ts';
 import type { WriteClient } from './write-client.ts';
 
-/** StatusWriteOptions says who writes and from where. */
+/** StatusWriteOptions configures the write of a status. */
 export interface StatusWriteOptions {
   readonly fieldManager: string;
-  /** Defaults to `status`. Kinds without the subresource write to the object itself: give `undefined`. */
+  /** Defaults to `status`. For a kind without the subresource, pass `undefined` to write to the object itself. */
   readonly subresource?: 'status' | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * writeStatus brings an object's status to what `next` makes of the stored one: at most one patch, none when nothing changes.
- * `object` must hold its whole status: what a `metadata` view keeps of it is not enough, read it first.
+ * writeStatus sets an object's status to the one that `next` computes from the stored one: at most one patch, none when
+ * nothing changes. `object` must hold its whole status: the `metadata` view is not enough, read the object first.
  *
- * When the object changed meanwhile it is read again and `next` asked again, so that others' conditions survive. Answers the
- * object as it is now; undefined when it is gone or another object has its name.
+ * When the object changed meanwhile, it is read again and `next` is called again, so that conditions of other
+ * controllers are kept. Returns the object as it is now; undefined when it is gone or another object has its name.
  */
 export async function writeStatus<T extends KubernetesObject & { readonly status?: unknown }>(
   client: WriteClient,
@@ -28,15 +28,15 @@ export async function writeStatus<T extends KubernetesObject & { readonly status
   return (await patchStatus(client, resource, object, next, options)).object;
 }
 
-/** StatusPatch is what became of a status. */
+/** StatusPatch is the result of a status write. */
 export interface StatusPatch<T> {
-  /** Undefined when it is gone or another object has its name. */
+  /** Undefined when the object is gone or another object has its name. */
   readonly object: T | undefined;
   /** The fields of the status that were changed, sorted; none when nothing was sent. */
   readonly fields: readonly string[];
 }
 
-/** patchStatus is `writeStatus` that also returns what was changed. */
+/** patchStatus is like `writeStatus`, but also returns what was changed. */
 export async function patchStatus<T extends KubernetesObject & { readonly status?: unknown }>(
   client: WriteClient,
   resource: Resource<T>,

@@ -31,7 +31,7 @@ const answer: ConfigMap = {
   data: { a: '1' },
 };
 
-/** stored is the object after a write that changed its data. */
+/** stored returns the object after a write that changed its data. */
 const stored = (data: ConfigMap['data']): ConfigMap => ({
   ...answer,
   metadata: { ...answer.metadata, resourceVersion: '8' },

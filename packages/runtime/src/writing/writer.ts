@@ -15,54 +15,55 @@ import type { Lookup, WriteClient } from './write-client.ts';
 /** WriterOptions configures a writer. */
 export interface WriterOptions {
   readonly client: WriteClient;
-  /** Who owns what is written; see `fieldManagerOf`. */
+  /** The owner of the written fields; see `fieldManagerOf`. */
   readonly fieldManager: string;
   /**
-   * How `apply` and `remove` tell our objects from others' unless a call says it. An owner that cannot own an object, because
-   * that is in another namespace, is left out when there are labels.
+   * How `apply` and `remove` distinguish our objects from others, unless a call passes its own marks. An owner that
+   * cannot own an object, because it is in another namespace, is omitted if labels are set.
    */
   readonly marks?: Marks | undefined;
-  /** What a cache knows. Defaults to nothing: then each write begins with a read. */
+  /** Reads from a cache. Defaults to none: each write then begins with a read. */
   readonly lookup?: Lookup | undefined;
-  /** Shared by all writers of a field manager. Defaults to one of its own. */
+  /** Shared by all writers of a field manager. Defaults to a new one. */
   readonly settled?: SettledWrites | undefined;
   /**
-   * The shape of a custom resource, for comparing values that the server completes: `customShape(schema)`, the same value
-   * every time. Defaults to those of the built-in kinds alone.
+   * The shape of a custom resource, for comparing values that the server completes: `customShape(schema)`, the same
+   * value every time. Defaults to the shapes of the built-in kinds only.
    */
   readonly shapeOf?: ((resource: Resource) => FieldShape | undefined) | undefined;
-  /** check refuses, by throwing, an object as it is about to be written. Defaults to accepting all. */
+  /** check rejects, by throwing, an object that is about to be written. Defaults to accepting all. */
   readonly check?: WriteCheck | undefined;
-  /** Defaults to silence. */
+  /** Defaults to a silent log. */
   readonly log?: Log | undefined;
-  /** Ends every request. */
+  /** Cancels every request. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** ApplyOptions says whose an object is. Both default to the writer's. */
+/** ApplyOptions configures who an object belongs to. Both fields default to the writer's. */
 export type ApplyOptions = Marks;
 
-/** RemoveOptions says which object is meant and how it goes. */
+/** RemoveOptions selects the object to remove and configures its deletion. */
 export interface RemoveOptions extends Marks, Pick<DeleteOptions, 'gracePeriodSeconds'> {
   /** Whether a stored object is ours. Defaults to whether it carries the owner or the labels. */
   readonly isOurs?: OwnershipGuard | undefined;
-  /** Only the object with this uid is meant. Defaults to the one that is there. */
+  /** Remove only the object with this uid. Defaults to the one that exists. */
   readonly uid?: string | undefined;
-  /** What becomes of its dependents. Defaults to Background. */
+  /** What happens to its dependents. Defaults to Background. */
   readonly propagationPolicy?: DeleteOptions['propagationPolicy'];
 }
 
 /** Writer writes objects under one field manager. Its functions need no `this`. */
 export interface Writer {
   /**
-   * apply makes an object whose name we chose what it should be: server-side apply, forced. An existing object must carry our
-   * owner reference or labels, else BOWLINE_FOREIGN_OBJECT. Fields that we applied before and leave out now are removed;
-   * fields of others stay. No request when nothing would change.
+   * apply creates or updates an object whose name we chose, by forced server-side apply. An existing object must carry
+   * our owner reference or labels, else it throws BOWLINE_FOREIGN_OBJECT. Fields that we applied before and omit now
+   * are removed; fields of other managers stay. It sends no request when nothing would change.
    */
   apply<T extends KubernetesObject>(resource: Resource<T>, desired: T, options?: ApplyOptions): Promise<Written<T>>;
   /**
-   * createOnce creates an object whose content must never be written again, such as a generated password. `make` is called only when
-   * no object exists. An existing one stays as it is; it must carry our owner reference or labels, else BOWLINE_FOREIGN_OBJECT.
+   * createOnce creates an object whose content must never be written again, such as a generated password. `make` is
+   * called only when no object exists. An existing one stays as it is; it must carry our owner reference or labels,
+   * else it throws BOWLINE_FOREIGN_OBJECT.
    */
   createOnce<T extends KubernetesObject>(
     resource: Resource<T>,
@@ -70,12 +71,15 @@ export interface Writer {
     make: () => T | Promise<T>,
     options?: ApplyOptions,
   ): Promise<Written<T>>;
-  /** remove deletes an object if it is ours. One that is gone is fine; one that has taken its place is not touched. */
+  /**
+   * remove deletes an object if it is ours. It succeeds if the object is gone; an object that has replaced it is not
+   * touched.
+   */
   remove<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey, options?: RemoveOptions): Promise<Removed>;
 }
 
 /**
- * createWriter makes the verbs that write.
+ * createWriter creates a writer.
  *
  * @example
  * const writer = createWriter({ client, fieldManager: fieldManagerOf({ name: 'site', domain: 'example.com' }, 'page'), marks: { owner: { resource: Site, object } } });
@@ -117,7 +121,7 @@ export function createWriter(options: WriterOptions): Writer {
       const marks = marksFor(defaults, given, key);
       const { isOurs, uid, propagationPolicy, gracePeriodSeconds } = given;
       if (!isOurs) assertMarks('remove', resource, key, marks);
-      // With an outdated owner of ours in the cache, a reference to another uid may be the newer one.
+      // If the owner in the cache is outdated, a reference to another uid may be the newer one.
       const isMine = (object: KubernetesObject): boolean =>
         isMarked(object, marks) && !(marks.owner && relationTo(marks.owner, object) === 'stale');
       return guardedDelete(
@@ -151,7 +155,7 @@ function invalid(verb: string, resource: Resource, key: ObjectKey, problem: stri
   return new BowlineError('BOWLINE_WRITE_INVALID', `cannot ${verb} ${resource.kind} ${key.name}: ${problem}`);
 }
 
-/** Every kind that anybody wrote: as many as there are resources in the program. */
+/** The shape of every kind that was written: bounded by the number of resources in the program. */
 const builtIn = new Map<string, FieldShape | undefined>();
 
 function builtInShapeOf(resource: Resource): FieldShape | undefined {

@@ -14,8 +14,9 @@ const FILE_POLL_INTERVAL_MS = 30_000;
 const SECRET_POLL_INTERVAL_MS = 3_600_000;
 
 /**
- * folderLocation is a folder with tls.crt, tls.key and optionally ca.crt, such as a mounted Secret. The folder is watched, not
- * the files: the kubelet replaces them by changing a symbolic link, which a watch of a file does not detect.
+ * folderLocation returns the location of a folder with tls.crt, tls.key and optionally ca.crt, such as a mounted
+ * Secret. The folder is watched, not the files: the kubelet replaces them by changing a symbolic link, which a watch of
+ * a file does not detect.
  */
 export function folderLocation(folder: string): CertificateLocation {
   const read = async (from: string, name: string, optional = false): Promise<string | undefined> => {
@@ -59,7 +60,10 @@ export function folderLocation(folder: string): CertificateLocation {
 
 const view = project(viewSecret);
 
-/** secretLocation is a Secret of type kubernetes.io/tls that is managed externally, for example by cert-manager. */
+/**
+ * secretLocation returns the location of a Secret of type kubernetes.io/tls that is managed externally, for example by
+ * cert-manager.
+ */
 export function secretLocation(cache: Pick<Cache, 'informer'>, key: ObjectKey): CertificateLocation {
   const name = `the Secret ${key.namespace}/${key.name}`;
   const informer = cache.informer(Secret, {

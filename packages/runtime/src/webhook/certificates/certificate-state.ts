@@ -91,7 +91,7 @@ export function readState(
       .filter(({ fingerprint }) => !taken.has(fingerprint))
       .map((each) => ({ ...each, keyPem: undefined })),
     previousUntil:
-      // A time in the past ends the trust in earlier authorities at once.
+      // A time in the past ends the trust in earlier authorities immediately.
       timeOf(secret?.metadata.annotations?.[annotations.previousAuthorityUntil]) ??
       (secret ? undefined : known?.previousUntil),
     damage,
@@ -120,7 +120,7 @@ export function bundleOf({ current, next, previous }: CertificateState): string 
   return [current, next, ...others].map((authority) => authority?.certificatePem ?? '').join('');
 }
 
-/** secretOf writes a state. What others keep in the Secret's metadata stays. */
+/** secretOf returns the Secret that holds a state. Metadata of other clients on the Secret is kept. */
 export function secretOf(
   identity: OperatorIdentity,
   state: CertificateState,

@@ -16,7 +16,7 @@ export interface ConfigurationsTrustOptions {
   readonly client: Pick<Client, 'find' | 'create' | 'update' | 'patch'>;
   readonly cache: Pick<Cache, 'informer' | 'recordWrite'>;
   readonly identity: OperatorIdentity;
-  /** What the configurations should be, without a bundle. */
+  /** The desired configurations, without a bundle. */
   readonly wanted: WebhookConfigurations;
   /** Whether they are created and updated here. Otherwise only `caBundle` of existing ones is written. */
   readonly own: boolean;

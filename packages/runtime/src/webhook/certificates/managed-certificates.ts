@@ -98,7 +98,7 @@ export class ManagedCertificates extends KeptCertificate {
     if (secret && this.#intact?.version === version) return this.#intact.state;
     const trusted = this.#options.trust.ownBundles().flatMap(readAuthorities);
     const state = readState(this.#options.identity, secret, { known: this.#known, trusted });
-    // An intact Secret says the same whatever else is known.
+    // An intact Secret always results in the same state, whatever else is known.
     if (state.damage.length === 0) this.#intact = { version, state };
     return state;
   }
@@ -161,7 +161,7 @@ export class ManagedCertificates extends KeptCertificate {
     if (step === undefined) return false;
     if (state.damage.length > 0) this.#repairs.take(`the Secret ${key.namespace}/${key.name}`, '');
     let after = await takeStep(step, state, { identity, policy, now: clock.now() });
-    // Deleting the Secret is how people ask for new keys: the old ones come back only until the new ones are trusted.
+    // Users delete the Secret to request new keys: the old ones are restored only until the new ones are trusted.
     if (!found && step === 'repair') after = await takeStep('introduce', after, { identity, policy, now: clock.now() });
     const options = { signal, fieldManager: identity.fieldManagers.webhooks };
     const wanted = secretOf(identity, after, { ...found?.metadata, ...key }, found?.type);
@@ -171,7 +171,7 @@ export class ManagedCertificates extends KeptCertificate {
     return true;
   }
 
-  /** A Secret without our label was created by others, unless it is empty. */
+  /** A Secret without our label belongs to another owner, unless it is empty. */
   #refuseForeign(found: SecretView | undefined): void {
     const { identity, secret } = this.#options;
     const label = identity.labels.webhooksOf;

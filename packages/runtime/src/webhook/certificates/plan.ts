@@ -63,7 +63,7 @@ export function plan(state: StateRead, policy: CertificatePolicy, situation: Sit
   if (leaf && current) {
     const renewAt = leaf.notAfter - policy.leafValidForMs / 3;
     const renewed = Math.min(now + policy.leafValidForMs, current.notAfter);
-    // Issuing a leaf again and again does not help if its lifetime is limited by that of the CA.
+    // Issuing a leaf repeatedly does not help if its lifetime is limited by that of the CA.
     const gains = renewed - leaf.notAfter > policy.leafValidForMs / 10;
     if (renewAt <= now && gains) return { step: 'renew', reason: 'a third of the lifetime of the certificate is left' };
     moments.push(renewAt > now ? renewAt : leaf.notAfter);
