@@ -3,7 +3,7 @@ import type { AccessReviews } from './authorization/access-reviews.ts';
 import type { config } from './config.ts';
 import type { SyncMetrics } from './metrics.ts';
 
-/** Deps is what the controller needs besides the cluster. */
+/** Deps holds the dependencies of the controller besides the cluster. */
 export interface Deps {
   readonly config: Read<typeof config>;
   readonly metrics: SyncMetrics;

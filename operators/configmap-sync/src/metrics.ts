@@ -4,11 +4,11 @@ import type { Counter, Gauge, Histogram, Metrics } from '@bowline/runtime';
 import type { Labels, MetricOptions } from '@bowline/runtime/manager';
 import type { DestinationStatus } from './api/config-map-sync.ts';
 
-/** SyncRecord is what a run of a ConfigMapSync has found out. */
+/** SyncRecord holds the results of a run of a ConfigMapSync. */
 export interface SyncRecord {
   readonly counts: Readonly<Record<DestinationStatus['status'], number>>;
   readonly isSourceMissing: boolean;
-  /** How many copies were repaired. */
+  /** The number of repaired copies. */
   readonly repaired: number;
   readonly isDone: boolean;
 }
@@ -20,15 +20,15 @@ const STATES = ['Synced', 'Pending', 'Conflict', 'Failed'] as const;
 export interface SyncMetricsOptions {
   readonly metrics: Metrics;
   readonly clock: Clock;
-  /** Label every series with namespace and name of the ConfigMapSync. */
+  /** Whether to label every series with namespace and name of the ConfigMapSync. */
   readonly perObject: boolean;
-  /** Ends the collection of what is summed up. */
+  /** Stops the collection of the aggregated metrics. */
   readonly signal: AbortSignal;
 }
 
 /**
- * SyncMetrics are the operator's own metrics. What is a state is summed over all ConfigMapSyncs, unless each has series of its
- * own; those go with it.
+ * SyncMetrics holds the operator's own metrics. State metrics are summed over all ConfigMapSyncs, unless each has its
+ * own series; those are removed with it.
  */
 export class SyncMetrics {
   readonly #clock: Clock;
@@ -80,7 +80,7 @@ export class SyncMetrics {
     }
   }
 
-  /** record takes what a run has found out. */
+  /** record records the results of a run. */
   record(key: ObjectKey, record: SyncRecord): void {
     const labels = this.#labelsOf(key);
     this.#known.set(keyString(key), record);
@@ -89,7 +89,7 @@ export class SyncMetrics {
     if (this.#perObject) this.#show(labels, record.counts, record.isSourceMissing ? 1 : 0);
   }
 
-  /** forget ends what is known of a ConfigMapSync. */
+  /** forget removes everything about a ConfigMapSync. */
   forget(key: ObjectKey): void {
     this.#known.delete(keyString(key));
     if (!this.#perObject) return;

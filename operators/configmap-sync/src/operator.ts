@@ -12,7 +12,7 @@ import { SyncMetrics } from './metrics.ts';
 import { samples } from './samples.ts';
 import { review } from './webhooks/validate.ts';
 
-/** configMapSync is the operator: it keeps the copies of every ConfigMapSync as they should be. */
+/** configMapSync is the operator: it keeps the copies of every ConfigMapSync in their desired state. */
 export const configMapSync = defineOperator({
   ...OPERATOR,
   resources: [ConfigMapSync],

@@ -32,7 +32,7 @@ const toEveryTeam: Sample & { readonly spec: object } = {
   },
 };
 
-/** samples show the operator at work: one key of a ConfigMap, in every namespace that asks for it with a label. */
+/** samples demonstrate the operator: one key of a ConfigMap, in every namespace that requests it with a label. */
 export const samples: readonly Sample[] = [
   namespace('sample-platform'),
   namespace('sample-team-red', WANTS_CA),

@@ -9,22 +9,22 @@ export interface JasmMetricsOptions {
   readonly clock: Clock;
   /** The providers that pods may name. */
   readonly providers: readonly string[];
-  /** Say of every Secret when it was last in sync, and not only of all together. */
+  /** Whether to report the last successful sync of every Secret, and not only of all together. */
   readonly perObject: boolean;
-  /** Ends the collection of what is summed up. */
+  /** Stops the collection of the aggregated metrics. */
   readonly signal: AbortSignal;
 }
 
 const RESULTS = ['success', 'error'] as const;
 
-/** Stores answer within milliseconds, or are tried for minutes. */
+/** Stores answer within milliseconds, or are retried for minutes. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180];
 
-/** JasmMetrics are the operator's own metrics. */
+/** JasmMetrics holds the operator's own metrics. */
 export class JasmMetrics implements SourceMetrics {
   readonly #clock: Clock;
   readonly #perObject: boolean;
-  /** The Secrets of ours that are there. */
+  /** The existing Secrets of ours. */
   readonly #managed = new Set<string>();
   readonly #syncs: Counter;
   readonly #duration: Histogram;
@@ -92,18 +92,18 @@ export class JasmMetrics implements SourceMetrics {
     }
   }
 
-  /** succeeded notes that a Secret, `namespace/name`, is in sync with its source. */
+  /** succeeded records that a Secret, `namespace/name`, is in sync with its source. */
   succeeded(key: string): void {
     this.#lastSuccess.set(Math.floor(this.#clock.now() / 1000), this.#labelsOf(key));
   }
 
-  /** see notes whether a Secret of ours is there. */
+  /** see records whether a Secret of ours exists. */
   see(key: string, isManaged: boolean): void {
     if (isManaged) this.#managed.add(key);
     else if (this.#managed.has(key)) this.forget(key);
   }
 
-  /** forget ends what is said of a Secret that is gone, or that keys are no longer merged into. */
+  /** forget removes the metrics of a Secret that is gone, or that keys are no longer merged into. */
   forget(key: string): void {
     this.#managed.delete(key);
     if (this.#perObject) this.#lastSuccess.remove(this.#labelsOf(key));

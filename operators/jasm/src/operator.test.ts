@@ -6,7 +6,7 @@ import { config } from './config.ts';
 import { jasm } from './operator.ts';
 import { configOf } from './testing/config-of.test-support.ts';
 
-/** rightsOn are the verbs on a resource in the whole cluster. */
+/** rightsOn returns the cluster-wide verbs on a resource. */
 async function rightsOn(resource: string, config: Readonly<Record<string, unknown>> = {}): Promise<readonly string[]> {
   const { cluster } = permissionsOf(await withConfig(jasm, { allowAllPaths: true, ...config }));
   return cluster.filter(({ resources }) => resources?.includes(resource)).flatMap(({ verbs }) => verbs);
@@ -36,7 +36,7 @@ describe('the rights of the operator', () => {
   });
 });
 
-/** setUp sets the operator up, without a cluster: it needs none before it works. The answer is what it logs. */
+/** setUp sets up the operator without a cluster, which it does not need before it runs. It returns the log messages. */
 function setUp(section: object, namespaces?: readonly string[]): readonly string[] {
   const stop = new AbortController();
   const lines: string[] = [];
@@ -67,7 +67,7 @@ describe('the start of the operator', () => {
       expect.stringMatching(/"level":"warn".*jasm\.codnod\.io\/permitted-paths narrows nothing/) as string,
     ]);
     expect(setUp({ policy: [] })).toEqual([]);
-    // There everything is refused, with words that say why.
+    // There, everything is refused, with a message that gives the reason.
     expect(setUp({ policy: [], permittedPathsRequired: true }, ['shop'])).toEqual([]);
   });
 });

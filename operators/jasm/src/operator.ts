@@ -29,15 +29,15 @@ import { StorePlaces } from './secretsync/store-places.ts';
 import { watching, watchingPods } from './secretsync/watching.ts';
 import { SourceReads } from './sources/source-reads.ts';
 
-/** JasmOptions makes an operator with other providers. */
+/** JasmOptions configures an operator with other providers. */
 export interface JasmOptions {
-  /** The providers that pods may name, given their sections of the configuration. Defaults to those that come with it. */
+  /** The providers that pods may name, given their sections of the configuration. Defaults to the built-in ones. */
   readonly providers?: ((config: ProviderConfig) => ReadonlyMap<string, ConfiguredKind>) | undefined;
   /** Where providers look for credentials. Defaults to the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** jasmWith is the operator with providers of one's own. */
+/** jasmWith returns the operator with custom providers. */
 export function jasmWith(options: JasmOptions = {}): Operator {
   return defineOperator({
     ...OPERATOR,
@@ -51,10 +51,10 @@ export function jasmWith(options: JasmOptions = {}): Operator {
   });
 }
 
-/** jasm is the operator: it brings the secrets that pods ask for by an annotation into Secrets. */
+/** jasm is the operator: it syncs the secrets that pods request by an annotation into Secrets. */
 export const jasm = jasmWith();
 
-/** What the owner of a namespace relies on, and does not get there. */
+/** Settings that the owner of a namespace may rely on, but that have no effect there. */
 const UNSEEN_NAMESPACES = `limited to namespaces the operator cannot see their annotations: ${NAMESPACE_ANNOTATIONS.permittedPaths} narrows nothing and ${NAMESPACE_ANNOTATIONS.restart} does not count; use the policy and the annotations of pods, or set permittedPathsRequired to refuse all`;
 
 function setUp(context: SetupContext<Config>, options: JasmOptions): Deps {
@@ -64,7 +64,7 @@ function setUp(context: SetupContext<Config>, options: JasmOptions): Deps {
   const policy: Policy = { ...config, allowed: new Map([[awsSecretsManager.name, { roles, regions }]]) };
   const kinds = providers(config);
   checkRules(policy, [...kinds.keys()]);
-  // Where the annotation is required, every pod hears it.
+  // If the annotation is required, every pod gets an event about it.
   if (namespaces && !policy.permittedPathsRequired) log.warn(UNSEEN_NAMESPACES, { namespaces });
   const instants = orderedClock(clock);
   const metrics = new JasmMetrics({
@@ -97,7 +97,7 @@ function setUp(context: SetupContext<Config>, options: JasmOptions): Deps {
   };
 }
 
-/** Secrets are read and written as the controller declares. */
+/** The permissions to read and write Secrets come from the controller's declaration. */
 function permissionsFor({ allowDeletion, allowRestart, mock }: Config): readonly Permission[] {
   return [
     ...(allowDeletion ? [allow(['delete'], Secret)] : []),

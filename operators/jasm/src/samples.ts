@@ -17,7 +17,7 @@ const store = {
   data: mockSecretData(new Map([[PATH, { username: 'shop', password: 'correct-horse' }]])),
 };
 
-/** Its pods get the Secret as environment variables; on a real cluster they start once it is there. */
+/** Its pods get the Secret as environment variables; on a real cluster they start once it exists. */
 const web = {
   apiVersion: 'apps/v1',
   kind: Deployment.kind,
@@ -39,10 +39,10 @@ const web = {
   },
 };
 
-/** samples show the operator at work: a Deployment whose pods ask for a secret of the mock. */
+/** samples demonstrate the operator: a Deployment whose pods request a secret of the mock. */
 export const samples: readonly Sample[] = [namespace, store, web];
 
-/** local is how it is tried out: with the mock, whose secrets are made up, and without a policy. */
+/** local configures a local trial: with the mock, whose secrets are made up, and without a policy. */
 export const local: LocalUse = {
   config: { allowAllPaths: true, mock: { enabled: true } },
   warning: 'every pod may ask for every path (allowAllPaths), and the provider mock is on; in a cluster give a policy',
@@ -66,7 +66,7 @@ export const local: LocalUse = {
   ],
 };
 
-/** Names of keys are no secret; what they hold is. */
+/** The names of keys are not confidential; their values are. */
 function describeSecret({ data = {}, metadata }: Secret): string {
   const { labels, annotations } = metadata ?? {};
   const version = annotations?.[SECRET_ANNOTATIONS.version];

@@ -4,7 +4,7 @@ import { GROUP } from './names.ts';
 import { spec } from './spec.ts';
 import { status } from './status.ts';
 
-/** ConfigMapSync is the kind: one source ConfigMap and where copies of it are kept. */
+/** ConfigMapSync is the resource: one source ConfigMap, and the destinations of its copies. */
 export const ConfigMapSync = defineResource({
   group: GROUP,
   version: 'v1',
@@ -27,17 +27,17 @@ export const ConfigMapSync = defineResource({
   ],
 });
 
-/** A ConfigMapSync as it is read. */
+/** ConfigMapSync is the type of the object. */
 export type ConfigMapSync = ObjectOf<typeof ConfigMapSync>;
 
-/** Spec is what a ConfigMapSync asks for, with defaults filled in. */
+/** Spec is the spec of a ConfigMapSync, with defaults filled in. */
 export type Spec = ConfigMapSync['spec'];
 
 /** Transform is one step from the source's content to that of the copies; exactly one member is set. */
 export type Transform = NonNullable<Spec['transforms']>[number];
 
-/** Status is what is said of a ConfigMapSync. */
+/** Status is the status of a ConfigMapSync. */
 export type Status = NonNullable<ConfigMapSync['status']>;
 
-/** DestinationStatus is what is said of one copy. */
+/** DestinationStatus is the status of one copy. */
 export type DestinationStatus = NonNullable<Status['destinations']>[number];

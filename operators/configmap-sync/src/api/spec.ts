@@ -1,9 +1,9 @@
 import { s } from '@bowline/runtime/resource';
 
-/** DEFAULT_EXCLUDED are the namespaces that a selector leaves out unless the spec says otherwise. */
+/** DEFAULT_EXCLUDED are the namespaces that a selector excludes by default. */
 export const DEFAULT_EXCLUDED = ['kube-system', 'kube-public', 'kube-node-lease'] as const;
 
-/** Keys of ConfigMaps, as the API server checks them. */
+/** The keys of ConfigMaps, as the API server validates them. */
 const KEY = '^[-._a-zA-Z0-9]+$';
 
 const key = () => s.string().minLength(1).maxLength(253).pattern(KEY);
@@ -70,7 +70,7 @@ const metadata = s.object({
 
 const destination = s.object({
   namespace: s.dnsLabel(),
-  // The API server refuses a key of a list map that may be absent, so that "no name" is the empty one.
+  // The API server refuses an optional key of a list map, so an empty name means no name.
   name: s
     .string()
     .maxLength(253)
@@ -82,7 +82,7 @@ const destination = s.object({
 const TARGET_NAME = '(has(self.targetName) ? self.targetName : self.configMapName)';
 const NOT_ITSELF = { message: 'a ConfigMap cannot be its own copy; choose another namespace or another name' };
 
-/** spec is the schema of what a ConfigMapSync asks for. */
+/** spec is the schema of the spec of a ConfigMapSync. */
 export const spec = s
   .object({
     sourceNamespace: s.dnsLabel().describe('The namespace of the ConfigMap to copy.'),

@@ -1,6 +1,9 @@
 import { s } from '@bowline/runtime/resource';
 
-/** MOST_DESTINATIONS is how many copies the status lists: all of a large fan-out would not fit into one object. */
+/**
+ * MOST_DESTINATIONS is the maximum number of copies that the status lists: all of a large fan-out would not fit into
+ * one object.
+ */
 export const MOST_DESTINATIONS = 100;
 
 const destination = s.object({
@@ -15,7 +18,7 @@ const destination = s.object({
   lastSyncTime: s.dateTime().describe('When the content was last written.').optional(),
 });
 
-/** status is the schema of what is said of a ConfigMapSync, besides conditions. */
+/** status is the schema of the status of a ConfigMapSync, except for conditions. */
 export const status = s.object({
   lastSyncTime: s.dateTime().describe('When a copy was last written.').optional(),
   syncStatus: s.enum(['Success', 'Failed', 'InProgress']).describe('How the last sync went.').optional(),

@@ -2,29 +2,29 @@ import { BoundedMap, type Clock } from '@bowline/machinery';
 import type { AccessQuestion, Client, Subject } from '@bowline/runtime/client';
 import type { Right } from './rights.ts';
 
-/** AccessReviewsOptions says whom reviews are asked of. */
+/** AccessReviewsOptions configures the reviews. */
 export interface AccessReviewsOptions {
   readonly client: Pick<Client, 'maySubject'>;
   readonly clock: Clock;
-  /** Ask in single namespaces only, for want of rights in the whole cluster. Defaults to false. */
+  /** Whether to review single namespaces only, without permissions in the whole cluster. Defaults to false. */
   readonly local?: boolean | undefined;
-  /** How long answers are kept. 0 asks every time. Defaults to 30 s. */
+  /** How long answers are cached. 0 disables the cache. Defaults to 30 s. */
   readonly keepMs?: number | undefined;
 }
 
-/** MissingOptions bounds one search. */
+/** MissingOptions limits one search. */
 export interface MissingOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Enough missing rights to stop at: a message names no more. Defaults to 5. */
+  /** The number of missing rights at which to stop: a message names no more. Defaults to 5. */
   readonly most?: number | undefined;
 }
 
 const KEEP_MS = 30_000;
-// Three for each of 5,000 copies, and some more.
+// Three for each of 5,000 copies, with a margin.
 const MOST_ANSWERS = 20_000;
 const MOST_IN_FLIGHT = 16;
 
-/** AccessReviews finds out what somebody may not do, by SubjectAccessReviews. */
+/** AccessReviews finds the rights that a subject lacks, by SubjectAccessReviews. */
 export class AccessReviews {
   readonly #options: AccessReviewsOptions;
   readonly #answers: BoundedMap<string, boolean>;
@@ -36,8 +36,8 @@ export class AccessReviews {
   }
 
   /**
-   * missing is the rights that a subject lacks; some of them, if there are many. What is asked about in
-   * several places is asked about everywhere first: who may do it in the whole cluster is asked once.
+   * missing returns the rights that a subject lacks, or some of them if there are many. A right that is needed in
+   * several namespaces is first checked for the whole cluster: a subject with a cluster-wide right costs one review.
    */
   async missing(subject: Subject, rights: readonly Right[], options: MissingOptions = {}): Promise<readonly Right[]> {
     const { signal, most = 5 } = options;
@@ -66,7 +66,7 @@ export class AccessReviews {
 
   async #ask(subject: Subject, right: Right, signal: AbortSignal | undefined): Promise<boolean> {
     const { client, local = false } = this.#options;
-    // Nobody can be asked about the whole cluster there.
+    // The whole cluster cannot be reviewed in that mode.
     if (local && right.namespace === undefined) return false;
     const key = JSON.stringify([subject.user, subject.uid, subject.groups, subject.extra, right]);
     const known = this.#answers.get(key);

@@ -4,26 +4,28 @@ import { project } from '@bowline/runtime';
 import type { MetadataObject } from '@bowline/runtime/cache';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 
-/** The condition under which the API server need not ask: what does not change the spec needs no review. */
+/** REVIEW_CONDITION is the match condition of the webhook: a request that does not change the spec needs no review. */
 export const REVIEW_CONDITION = {
   name: 'spec-changed',
   expression: "request.operation == 'CREATE' || object.spec != oldObject.spec",
 } as const;
 
-/** REVIEW_WEBHOOK is the name of the webhook that reviews authors, as its configuration has it. */
+/** REVIEW_WEBHOOK is the name of the webhook that reviews authors, as in its configuration. */
 export const REVIEW_WEBHOOK = 'review.configmap-sync.bowline.dev';
 
-/** ReviewConfiguration is what is kept of the webhook configuration. */
+/** ReviewConfiguration is the part of the webhook configuration that the cache keeps. */
 export type ReviewConfiguration = Pick<ValidatingWebhookConfiguration, 'webhooks'>;
 
-/** reviewView keeps what decides whether authors are reviewed: certificates come and go, and have no part in it. */
+/**
+ * reviewView keeps the fields that decide whether authors are reviewed: certificates change, and are irrelevant here.
+ */
 export const reviewView = project(
   ({ webhooks }: ValidatingWebhookConfiguration): ReviewConfiguration => ({
     webhooks: webhooks?.map((webhook) => ({ ...webhook, clientConfig: {} })),
   }),
 );
 
-/** ReviewFacts are what is known of the cluster, and how the operator is configured. */
+/** ReviewFacts gives access to the known state of the cluster and to the operator's configuration. */
 export interface ReviewFacts {
   get(kind: typeof Namespace, key: { readonly name: string }): MetadataObject | undefined;
   list(kind: typeof ValidatingWebhookConfiguration): readonly ReviewConfiguration[];
@@ -33,7 +35,10 @@ export interface ReviewFacts {
   };
 }
 
-/** isObeyedIn says whether ConfigMapSyncs of a namespace are obeyed: their authors are reviewed, or all are trusted. */
+/**
+ * isObeyedIn reports whether ConfigMapSyncs of a namespace are reconciled: their authors are reviewed, or all are
+ * trusted.
+ */
 export function isObeyedIn({ get, list, deps }: ReviewFacts, name: string): boolean {
   if (deps.config.trustAllAuthors) return true;
   const [configuration] = list(ValidatingWebhookConfiguration);
@@ -41,19 +46,20 @@ export function isObeyedIn({ get, list, deps }: ReviewFacts, name: string): bool
   return isAuthorReviewed({ configuration, namespace, ownNamespace: deps.ownNamespace });
 }
 
-/** AuthorReviewQuestion is about the authors of a namespace's ConfigMapSyncs. */
+/** AuthorReviewQuestion holds the inputs of isAuthorReviewed. */
 export interface AuthorReviewQuestion {
-  /** The operator's own configuration, as it is installed; undefined when it is not. */
+  /** The operator's own webhook configuration, as installed; undefined if it is not. */
   readonly configuration: ReviewConfiguration | undefined;
-  /** The namespace, with its labels; those that every namespace has are known without seeing it. */
+  /** The namespace, with its labels; the labels that every namespace has are known without reading it. */
   readonly namespace: { readonly name: string; readonly labels?: Readonly<Record<string, string>> | undefined };
-  /** The manager's own namespace, about which webhooks are never asked. */
+  /** The manager's own namespace, for which webhooks are never called. */
   readonly ownNamespace: string;
 }
 
 /**
- * isAuthorReviewed says whether nobody can create or change a ConfigMapSync in a namespace without a review of their rights:
- * the API server asks our webhook about every such request there, and refuses it when it gets no answer.
+ * isAuthorReviewed reports whether every creation or change of a ConfigMapSync in a namespace is subject to a review of
+ * the author's rights: the API server calls our webhook for every such request there, and refuses the request if it
+ * gets no answer.
  */
 export function isAuthorReviewed({ configuration, namespace, ownNamespace }: AuthorReviewQuestion): boolean {
   if (namespace.name === ownNamespace) return false;
@@ -63,7 +69,7 @@ export function isAuthorReviewed({ configuration, namespace, ownNamespace }: Aut
   );
 }
 
-/** Whether nothing but the namespace decides about being asked. */
+/** Reports whether only the namespace decides whether the webhook is called. */
 function asksAlways(webhook: ValidatingWebhook): boolean {
   const { failurePolicy = 'Fail', matchConditions = [], objectSelector } = webhook;
   return (
@@ -96,7 +102,7 @@ function selects({ namespaceSelector = {} }: ValidatingWebhook, labels: Readonly
   try {
     return labelSelector(namespaceSelector).matches(labels);
   } catch {
-    // Of a form that is not known here: better not reviewed than not knowing.
+    // An unknown form of selector: assume that authors are not reviewed.
     return false;
   }
 }

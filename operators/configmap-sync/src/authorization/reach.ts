@@ -2,8 +2,8 @@ import type { FieldProblem } from '@bowline/machinery';
 import type { TargetSpec } from '../targets/resolve-targets.ts';
 
 /**
- * reachProblems is what a spec asks for outside of the namespaces that the manager is limited to. Nobody's rights there can be
- * reviewed, and they would be taken for reviewed once the manager works there too.
+ * reachProblems returns what a spec requests outside of the namespaces that the manager is limited to. Rights there
+ * cannot be reviewed, but would count as reviewed once the manager works there too.
  */
 export function reachProblems(
   spec: TargetSpec,

@@ -1,17 +1,17 @@
 import type { Transport, TransportRequest, TransportResponse } from '@bowline/runtime/client';
 
-/** Question is an access review as it was sent. */
+/** Question is an access review as sent. */
 export interface Question {
   readonly user: string;
-  /** `verb resource namespace/name`; `*` for what was not named. */
+  /** `verb resource namespace/name`; `*` for parts that are not set. */
   readonly right: string;
   readonly local: boolean;
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
 /**
- * ReviewingTransport is an API server that answers access reviews: yes to the rights of its list, written as `Question.right`,
- * and to those that one for `*` covers. Of objects it has those whose paths `objects` names.
+ * ReviewingTransport is an API server that answers access reviews: it allows the rights of its list, written as
+ * `Question.right`, and those that a right with `*` covers. It has the objects whose paths are in `objects`.
  */
 export class ReviewingTransport implements Transport {
   readonly host = 'reviewing';

@@ -1,7 +1,7 @@
 import type { Spec } from '../api/config-map-sync.ts';
 import { namedTargets, type TargetSpec } from '../targets/resolve-targets.ts';
 
-/** Right is what somebody must be allowed to do. */
+/** Right is an action that a subject must be allowed to perform. */
 export interface Right {
   readonly verb: 'get' | 'create' | 'update' | 'delete' | 'impersonate';
   readonly resource: 'configmaps' | 'serviceaccounts';
@@ -11,16 +11,16 @@ export interface Right {
   readonly name?: string | undefined;
 }
 
-/** Where a right holds: undefined members mean everywhere, or under any name. */
+/** Where a right applies: an undefined member means every namespace, or any name. */
 type Place = Pick<Right, 'namespace' | 'name'>;
 
-/** RightsSpec is the part of a spec that decides which rights it needs. */
+/** RightsSpec is the part of a spec that determines which rights it needs. */
 export type RightsSpec = TargetSpec & Pick<Spec, 'direction' | 'serviceAccountName'>;
 
 /**
- * authorRights is what somebody must be allowed to do to ask for a sync: to read its source and to write its copies, by name
- * or, for those of a selector, everywhere, because namespaces come and change their labels later. An account that the spec
- * names is asked in their place, as long as they may act as it.
+ * authorRights returns the rights that an author needs to request a sync: to read its source and to write its copies,
+ * by name or, for those of a selector, everywhere, because namespaces are created and relabeled later. If the spec
+ * names a ServiceAccount, that account is reviewed instead, and the author only needs the right to impersonate it.
  */
 export function authorRights(spec: RightsSpec, namespace: string): readonly Right[] {
   const { serviceAccountName } = spec;
@@ -31,8 +31,8 @@ export function authorRights(spec: RightsSpec, namespace: string): readonly Righ
 }
 
 /**
- * changeRights is what somebody must be allowed to do to change a sync: what the new spec asks for, and to delete the copies
- * that it gives up. An account that both specs name deletes them itself.
+ * changeRights returns the rights that an author needs to change a sync: those of the new spec, and to delete the
+ * copies that it gives up. If both specs name the same ServiceAccount, that account deletes them.
  */
 export function changeRights(before: RightsSpec, after: RightsSpec, namespace: string): readonly Right[] {
   const needed = authorRights(after, namespace);
@@ -40,14 +40,17 @@ export function changeRights(before: RightsSpec, after: RightsSpec, namespace: s
   const kept = new Set(namedTargets(after).map(keyOf));
   const givenUp: readonly Place[] = [
     ...namedTargets(before).filter((target) => !kept.has(keyOf(target))),
-    // Which copies another selector gives up depends on namespaces as they will be.
+    // Which copies a changed selector gives up depends on the future state of namespaces.
     ...(before.destinationSelector ? [{}] : []),
   ];
   const rights = [...needed, ...givenUp.map((target) => configMapRight('delete', target))];
   return [...new Map(rights.map((right) => [describeRight(right), right])).values()];
 }
 
-/** syncRights is what a sync does to these targets: for whoever it is done. Both ways, the source is a copy too. */
+/**
+ * syncRights returns the rights that a sync of these targets needs, whoever performs it. In a two-way sync, the source
+ * is a copy too.
+ */
 export function syncRights(
   spec: Pick<RightsSpec, 'sourceNamespace' | 'configMapName' | 'direction'>,
   targets: readonly { readonly namespace: string; readonly name: string }[],
@@ -57,10 +60,10 @@ export function syncRights(
   return [source, ...targets].flatMap((side) => [configMapRight('get', side), ...copyRights(side)]);
 }
 
-/** copyRights is what a sync does to one copy. */
+/** copyRights returns the rights that a sync needs for one copy. */
 export function copyRights({ namespace, name }: Place): readonly Right[] {
   return [
-    // The API server decides about a creation without knowing the name, so that a right by name does not cover it.
+    // The API server authorizes a creation without knowing the name, so a right by name does not cover it.
     configMapRight('create', { namespace }),
     configMapRight('update', { namespace, name }),
     configMapRight('delete', { namespace, name }),
@@ -75,7 +78,7 @@ function keyOf({ namespace, name }: { readonly namespace: string; readonly name:
   return `${namespace}/${name}`;
 }
 
-/** describeRights is what somebody lacks, for people: `create configmaps in namespace b; …`. */
+/** describeRights describes missing rights for users: `create configmaps in namespace b; …`. */
 export function describeRights(rights: readonly Right[]): string {
   return rights.map(describeRight).join('; ');
 }

@@ -3,7 +3,7 @@ import type { Client, Subject } from '@bowline/runtime/client';
 import type { AccessReviews } from './access-reviews.ts';
 import { describeRights, type Right } from './rights.ts';
 
-/** serviceAccountSubject is how a ServiceAccount appears to the API server's authorization. */
+/** serviceAccountSubject returns a ServiceAccount as the subject of the API server's authorization. */
 export function serviceAccountSubject({ namespace, name }: ObjectKey): Subject {
   return {
     user: `system:serviceaccount:${namespace}:${name}`,
@@ -11,34 +11,35 @@ export function serviceAccountSubject({ namespace, name }: ObjectKey): Subject {
   };
 }
 
-/** AccountVerdict says whether an account may do all that a sync does: the condition `Authorized`. */
+/** AccountVerdict reports whether an account has all rights that a sync needs: the condition `Authorized`. */
 export type AccountVerdict =
   | { readonly granted: true; readonly reason: 'Granted'; readonly message: string }
   | {
       readonly granted: false;
       readonly reason: 'ServiceAccountNotFound' | 'InsufficientPermissions';
       readonly message: string;
-      /** The rights that it lacks; some of them, if there are many. */
+      /** The rights that it lacks, or some of them if there are many. */
       readonly missing: readonly Right[];
     };
 
-/** ServiceAccountReview is one question about an account. */
+/** ServiceAccountReview holds the inputs of the review of one account. */
 export interface ServiceAccountReview {
   readonly live: Pick<Client, 'find'>;
   readonly reviews: AccessReviews;
   readonly account: ObjectKey;
   readonly rights: readonly Right[];
   /**
-   * Rights in namespaces that a selector has found. Who may act as the account may not know of them: no message names them. Defaults to none.
+   * Rights in namespaces that a selector matches. A user who may impersonate the account may not be allowed to see
+   * these namespaces, so no message names them. Defaults to none.
    */
   readonly selected?: readonly Right[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What is said of namespaces that a selector has found: the same whichever, and however many, they are. */
+/** The message for namespaces that a selector matches: the same for any such namespaces, and any number of them. */
 const SELECTED = 'create, update and delete configmaps in every namespace that spec.destinationSelector selects';
 
-/** reviewServiceAccount asks whether an account exists and has these rights, as things are now: answers are kept for 30 s. */
+/** reviewServiceAccount checks whether an account exists and has these rights now. Answers are cached for 30 s. */
 export async function reviewServiceAccount(review: ServiceAccountReview): Promise<AccountVerdict> {
   const { live, reviews, account, rights, selected = [], signal } = review;
   const shown = `the ServiceAccount ${account.namespace}/${account.name}`;

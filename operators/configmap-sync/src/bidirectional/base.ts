@@ -3,24 +3,26 @@ import { ANNOTATIONS } from '../api/names.ts';
 import { contentOf } from '../content/content.ts';
 import { contentHash, keyHashes } from '../content/content-hash.ts';
 
-/** Base is what both sides last agreed on: short hashes by key, as `keyHashes` gives them. */
+/** Base is what both sides last agreed on: short hashes by key, as returned by `keyHashes`. */
 export type Base = Readonly<Record<string, string>>;
 
 /**
- * How long a base may be. It stands in an annotation of the copy, so that it is written together with the content that it
- * describes and survives every restart; all annotations of an object have at most 256 KiB, and others want some of it.
+ * The maximum length of a base. It is stored in an annotation of the copy, so that it is written together with the
+ * content that it describes and survives every restart. All annotations of an object are limited to 256 KiB, and other
+ * clients need some of it.
  */
 const MOST_BASE_CHARACTERS = 196_608;
 
-/** formatBase is a base for the annotation; undefined when there are too many keys for one. */
+/** formatBase returns a base as the value of the annotation, or undefined if there are too many keys. */
 export function formatBase(base: Base): string | undefined {
   const text = JSON.stringify(base);
   return text.length > MOST_BASE_CHARACTERS ? undefined : text;
 }
 
 /**
- * baseOf is what a copy remembers. One that was synced one way until now, and has not been changed since, is itself what both
- * sides agreed on. Undefined when nothing is known: before the first sync, or when somebody has damaged it.
+ * baseOf returns the base that a copy records. A copy that was synced one way until now, and has not been changed
+ * since, is itself what both sides agreed on. It returns undefined if nothing is known: before the first sync, or if
+ * the annotation is damaged.
  */
 export function baseOf(copy: ConfigMap): Base | undefined {
   const { annotations = {} } = copy.metadata ?? {};

@@ -2,14 +2,14 @@ import { contentSize, MOST_CONTENT_BYTES } from '../content/content-size.ts';
 import type { Obstacle } from '../copies/copy-result.ts';
 import type { ThreeWayResult } from './three-way.ts';
 
-/** tooManyKeys is the obstacle of a source with more keys than a copy can remember. */
+/** tooManyKeys is the obstacle of a source with more keys than a copy can record. */
 export const tooManyKeys: Obstacle = {
   state: 'Failed',
   reason: 'TooLarge',
   message: 'there are too many keys to remember what both sides agreed on; split the ConfigMap, or sync OneWay',
 };
 
-/** obstacleTo is why the sides cannot get what they should hold; undefined when nothing is in the way. */
+/** obstacleTo returns why the sides cannot get their desired content, or undefined if there is no obstacle. */
 export function obstacleTo(
   { source, destination, writeSource }: ThreeWayResult,
   isSourceImmutable: boolean,
@@ -28,10 +28,10 @@ export function obstacleTo(
   );
 }
 
-/** The most keys that a message names. */
+/** The maximum number of keys in a message. */
 const MOST_NAMED = 10;
 
-/** conflictOf is what is left for a person to decide. */
+/** conflictOf returns the conflict that is left for a user to decide. */
 export function conflictOf({ conflicts }: Pick<ThreeWayResult, 'conflicts'>): Obstacle | undefined {
   if (conflicts.length === 0) return undefined;
   const named = conflicts.slice(0, MOST_NAMED).join(', ');

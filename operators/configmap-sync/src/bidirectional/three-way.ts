@@ -1,43 +1,43 @@
 import { type Content, contentFrom, type Entry, entriesOf } from '../content/content.ts';
 import { entryHash } from '../content/content-hash.ts';
 
-/** ThreeWayOptions are both sides of a two-way sync, and what they last had in common. */
+/** ThreeWayOptions holds both sides of a two-way sync, and what they last had in common. */
 export interface ThreeWayOptions {
   /** `keyHashes` of the content that both sides last had. Empty before the first sync. */
   readonly base: Readonly<Record<string, string>>;
   readonly source: Content;
   readonly destination: Content;
-  /** What happens to a key that both sides changed in different ways. */
+  /** How to decide a key that both sides changed in different ways. */
   readonly policy: 'SourceWins' | 'SkipIfModified' | 'Merge' | 'NewestWins' | 'Manual';
   /** The side that was written last: it wins with NewestWins. */
   readonly newer: 'source' | 'destination';
-  /** Decides all conflicts, whatever the policy. Defaults to the policy. */
+  /** Decides all conflicts, overriding the policy. Defaults to the policy. */
   readonly resolve?: 'Source' | 'Destination' | undefined;
 }
 
-/** ThreeWayResult is what both sides should hold. */
+/** ThreeWayResult holds the desired content of both sides. */
 export interface ThreeWayResult {
-  /** What both sides agree on: everything but the conflicts. */
+  /** What both sides agree on: everything except the conflicts. */
   readonly merged: Content;
-  /** What the source should hold: `merged`, and its own values of the conflicts. */
+  /** The desired content of the source: `merged`, and its own values of the conflicts. */
   readonly source: Content;
-  /** What the destination should hold: `merged`, and its own values of the conflicts. */
+  /** The desired content of the destination: `merged`, and its own values of the conflicts. */
   readonly destination: Content;
-  /** The base of the next compare: of a conflict, what it was before. */
+  /** The base of the next comparison: for a conflict, the previous base. */
   readonly base: Readonly<Record<string, string>>;
-  /** The keys that are left alone on both sides, sorted. */
+  /** The keys that are left unchanged on both sides, sorted. */
   readonly conflicts: readonly string[];
   readonly writeSource: boolean;
   readonly writeDestination: boolean;
 }
 
 /**
- * threeWay merges two sides that may both have been edited. A key that one side changed, added or removed since the base goes
- * to the other side. A key that both changed in different ways is decided:
- * - `SourceWins`: as the source has it, also when the source removed it;
- * - `Merge`: an edit beats a removal; of two edits, the source's;
- * - `NewestWins`: as the side that was written last has it;
- * - `SkipIfModified` and `Manual`: not at all, until `resolve` says so or the sides agree.
+ * threeWay merges two sides that may both have been edited. A key that one side changed, added or removed since the
+ * base is applied to the other side. A key that both changed in different ways is decided by the policy:
+ * - `SourceWins`: as in the source, also if the source removed it;
+ * - `Merge`: an edit beats a removal; of two edits, the source's wins;
+ * - `NewestWins`: as in the side that was written last;
+ * - `SkipIfModified` and `Manual`: not decided until `resolve` is set or the sides agree.
  */
 export function threeWay(options: ThreeWayOptions): ThreeWayResult {
   const source = entriesOf(options.source);
@@ -81,7 +81,7 @@ export function threeWay(options: ThreeWayOptions): ThreeWayResult {
   };
 }
 
-/** A state is `d/` or `b/` and the hash of a value; a key that is not there has none. */
+/** A state is `d/` or `b/` and the hash of a value; it is undefined for a missing key. */
 interface States {
   readonly ours: string | undefined;
   readonly theirs: string | undefined;

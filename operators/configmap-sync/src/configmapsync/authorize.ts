@@ -10,7 +10,7 @@ import { isNews } from './status.ts';
 import { YES } from './sync-indexes.ts';
 import type { SyncContext } from './watching.ts';
 
-/** refuseUnreviewed ends the run unless somebody made sure that the author may do what the spec asks for. */
+/** refuseUnreviewed ends the run unless a review ensures that the author has the rights that the spec needs. */
 export function refuseUnreviewed(context: SyncContext): void {
   const { namespace: name = '' } = keyOf(context.object);
   if (isObeyedIn(context, name)) return;
@@ -22,8 +22,8 @@ export function refuseUnreviewed(context: SyncContext): void {
 }
 
 /**
- * isAuthorized says whether the account that the spec names may do all that the run is about to do; without one, the author's
- * rights were reviewed. Nothing tells of changed rights, so that a refused one is asked again.
+ * isAuthorized reports whether the account that the spec names has all rights that the run needs; without one, the
+ * author's rights were reviewed. No event reports changed rights, so a refused account is reviewed again.
  */
 export async function isAuthorized(context: SyncContext, targets: readonly Target[]): Promise<boolean> {
   const { object, live, list, status, event, enqueue, deps, signal } = context;
@@ -58,7 +58,7 @@ export async function isAuthorized(context: SyncContext, targets: readonly Targe
   if (granted) return true;
   if (isNews(object, 'Authorized', reason)) {
     event('Warning', 'SyncFailed', message);
-    // It closes no cycle any more: who gave way to it may go on.
+    // It closes no cycle any more: a ConfigMapSync that yielded to it may continue.
     for (const waiting of list(ConfigMapSync, { by: { cyclic: YES } })) enqueue(keyOf(waiting));
   }
   status.condition('Ready', false, reason, message);

@@ -8,8 +8,8 @@ import { copiesOf, release } from './release.ts';
 import type { SyncContext } from './watching.ts';
 
 /**
- * cleanUp lets the copies of a ConfigMapSync go before it goes itself. Copies that are gone are not found again, so that it goes
- * on wherever it was stopped.
+ * cleanUp releases the copies of a ConfigMapSync before it is deleted itself. Copies that are gone are not found again,
+ * so it resumes wherever it was stopped.
  */
 export async function cleanUp(context: SyncContext): Promise<void> {
   const copies = copiesOf(context);
@@ -24,8 +24,9 @@ export async function cleanUp(context: SyncContext): Promise<void> {
 }
 
 /**
- * beyondRights are the copies that the account of the spec may not let go any more; without one, none. They stay as they are, and hold
- * up nothing. Whether the account still exists does not matter: it may go together with the ConfigMapSync, while its rights elsewhere stay.
+ * beyondRights returns the copies that the account of the spec may not release any more; without an account, none. They
+ * stay as they are, and block nothing. Whether the account still exists does not matter: it may be deleted together
+ * with the ConfigMapSync, while its rights elsewhere stay.
  */
 async function beyondRights(context: SyncContext, copies: readonly CopyView[]): Promise<ReadonlySet<CopyView>> {
   const { object, key, deps, signal } = context;

@@ -22,7 +22,7 @@ const desiredOf = (data: Record<string, string>, labels: Record<string, string> 
 const desired = desiredOf({ color: 'red' });
 const older = desiredOf({ color: 'blue' });
 
-/** A copy as we left it. */
+/** A copy as we wrote it. */
 const copyOf = (from: DesiredCopy = desired): ConfigMap => ({
   metadata: {
     ...place,
@@ -51,13 +51,13 @@ const adopted = (from = desired, change: Partial<ConfigMap> = {}): ConfigMap => 
   const annotations = { ...metadata?.annotations, [ANNOTATIONS.adopted]: 'true' };
   return { metadata: { ...metadata, annotations }, ...rest, ...change };
 };
-/** A copy of a ConfigMapSync that had the same name. */
+/** A copy of an earlier ConfigMapSync with the same name. */
 const ofEarlier = (change: Partial<ConfigMap> = {}): ConfigMap => {
   const { metadata, ...rest } = copyOf();
   const annotations = { ...metadata?.annotations, [ANNOTATIONS.syncUid]: 'earlier' };
   return { metadata: { ...metadata, annotations }, ...rest, ...change };
 };
-/** A copy of a source that had the same name, and content. */
+/** A copy of an earlier source with the same name and content. */
 const ofEarlierSource = (): ConfigMap => {
   const { metadata, ...rest } = copyOf();
   return {
@@ -71,14 +71,14 @@ const foreign = (change: Partial<ConfigMap> = {}): ConfigMap => ({
   ...change,
 });
 
-/** Rules are what a row changes in the ConfigMapSync. */
+/** Rules holds what a row changes in the ConfigMapSync. */
 interface Rules {
   readonly policy?: Spec['conflictPolicy'];
   readonly adoptExisting?: boolean;
   readonly isForced?: boolean;
 }
 
-/** The part of a run that decides about copies; of other ConfigMapSyncs, team-c/alive exists. */
+/** Returns the part of a run that decides about copies; of other ConfigMapSyncs, team-c/alive exists. */
 function contextOf({ policy = 'SourceWins', adoptExisting = true, isForced = false }: Rules): SyncContext {
   const annotations = isForced ? { [REQUESTS.forceSync]: 'now' } : {};
   return {

@@ -7,7 +7,7 @@ import type { Obstacle } from '../copies/copy-result.ts';
 import { ownerOf, ownerText } from '../copies/ownership.ts';
 import type { SyncContext } from './watching.ts';
 
-/** copyPolicy decides about the copies of a ConfigMapSync. */
+/** copyPolicy returns the policy for the copies of a ConfigMapSync. */
 export function copyPolicy(context: SyncContext): ContentPolicy<CopyView, Obstacle> {
   const { conflictPolicy, adoptExisting } = context.object.spec;
   return {
@@ -20,7 +20,7 @@ export function copyPolicy(context: SyncContext): ContentPolicy<CopyView, Obstac
   };
 }
 
-/** claimOn says whose a ConfigMap is, as its labels and the uid of its ConfigMapSync tell. */
+/** claimOn returns the claim on a ConfigMap, determined by its labels and the uid of its ConfigMapSync. */
 function claimOn(context: SyncContext, { labels, marks }: CopyView): Claim<Obstacle> {
   const { object } = context;
   const owner = ownerOf(labels);
@@ -33,12 +33,12 @@ function claimOn(context: SyncContext, { labels, marks }: CopyView): Claim<Obsta
 
 function isAlive({ list, deps }: SyncContext, owner: string): boolean {
   const [namespace = ''] = owner.split('/');
-  // What is in namespaces that we may not see may well exist.
+  // Objects in namespaces that we may not read may exist.
   if (deps.namespaces && !deps.namespaces.includes(namespace)) return true;
   return list(ConfigMapSync, { by: { owner } }).length > 0;
 }
 
-/** forcedBy is the value of the annotation by which somebody asks for a sync over conflicts; undefined once it is done. */
+/** forcedBy returns the value of the annotation that requests a sync over conflicts, or undefined once it is done. */
 export function forcedBy({ object }: Pick<SyncContext, 'object'>): string | undefined {
   const asked = object.metadata?.annotations?.[REQUESTS.forceSync];
   return asked === object.status?.lastHandledForceSync ? undefined : asked;

@@ -11,7 +11,7 @@ const OUTCOMES: Readonly<Partial<Record<CopyResult['outcome'], { readonly reason
   recreated: { reason: 'DestinationRecreated', did: 'recreated, because immutable,' },
 };
 
-/** Events for obstacles that have one of their own. */
+/** The event reasons of obstacles that have their own. */
 const OBSTACLES: Readonly<Record<string, string>> = {
   SourceNotFound: 'SourceMissing',
   NamespaceMissing: 'NamespaceMissing',
@@ -21,7 +21,7 @@ const OBSTACLES: Readonly<Record<string, string>> = {
   CycleDetected: 'CycleDetected',
 };
 
-/** sayWhatHappened tells people what was done, one event for all copies alike, and what is in the way, when that is new. */
+/** sayWhatHappened records events: one per outcome for all copies together, and one for an obstacle if it is new. */
 export function sayWhatHappened(context: SyncContext, results: readonly CopyResult[], report: SyncReport): void {
   const { event, object } = context;
   for (const [outcome, { reason, did }] of Object.entries(OUTCOMES)) {
@@ -29,24 +29,27 @@ export function sayWhatHappened(context: SyncContext, results: readonly CopyResu
     if (targets.length > 0) event('Normal', reason, `${did} ${listed(targets)}`);
   }
   const ready = report.conditions.find(({ type }) => type === 'Ready');
-  // What is tried again becomes an event where it is thrown.
+  // A retried failure is recorded as an event where it is thrown.
   if (!ready || ready.status === true || report.retry !== undefined) return;
   if (isNews(object, 'Ready', ready.reason)) event('Warning', OBSTACLES[ready.reason] ?? 'SyncFailed', ready.message);
 }
 
-/** sayDeleted tells people which copies were deleted. */
+/** sayDeleted records an event for the deleted copies. */
 export function sayDeleted({ event }: SyncContext, copies: readonly ObjectKey[]): void {
   if (copies.length > 0) event('Normal', 'DestinationDeleted', `deleted ${listed(copies)}`);
 }
 
-/** sayLeft tells people which copies stay behind, with our marks, because the account has no right to let them go. */
+/**
+ * sayLeft records an event for the copies that stay behind, with our labels and annotations, because the account has no
+ * right to release them.
+ */
 export function sayLeft({ event, object, key }: SyncContext, copies: readonly ObjectKey[]): void {
   if (copies.length === 0) return;
   const account = `${key.namespace}/${object.spec.serviceAccountName}`;
   event('Warning', 'DestinationLeft', `left ${listed(copies)}, which the ServiceAccount ${account} may not change`);
 }
 
-/** The most names in one event: it has at most 1024 characters. */
+/** The maximum number of names in one event: it has at most 1024 characters. */
 const MOST_NAMED = 3;
 
 function listed(keys: readonly ObjectKey[]): string {

@@ -11,13 +11,13 @@ import { allNamespaces } from './targets.ts';
 import type { SyncContext } from './watching.ts';
 
 /**
- * giveWay marks the targets from which what is written would come back to the source by way of other ConfigMapSyncs. Of a cycle, one
- * edge is enough to leave out: that of the youngest in it, because the others were there before. Its other copies go on, and so do
- * the others.
+ * giveWay marks the targets whose content would return to the source through other ConfigMapSyncs. To break a cycle it
+ * is enough to omit one edge: that of its youngest ConfigMapSync, because the others existed before. Its other copies
+ * continue to be synced, and so do the other ConfigMapSyncs.
  */
 export async function giveWay(context: SyncContext, targets: readonly Target[]): Promise<readonly Target[]> {
   const { object, list, deps, signal } = context;
-  // Copies that nobody copies further, as almost all are, need no search.
+  // Copies that are not copied further, as almost all are, need no search.
   if (!isCopiedFurther(context, targets)) return targets;
   const { key } = syncOf(object);
   const writing = writingSyncs(list(ConfigMapSync));
@@ -47,7 +47,7 @@ function isCopiedFurther(context: SyncContext, targets: readonly Target[]): bool
   );
 }
 
-/** tell lets younger ConfigMapSyncs look again: they may see no event by which an older one has closed a cycle. */
+/** tell enqueues younger ConfigMapSyncs: they may see no event when an older one closes a cycle. */
 function tell({ list, enqueue }: SyncContext, younger: ReadonlySet<string>): void {
   const know = new Set(list(ConfigMapSync, { by: { cyclic: YES } }));
   const told = list(ConfigMapSync).filter((sync) => younger.has(keyTextOf(sync)) && !know.has(sync));
@@ -58,7 +58,10 @@ function keyTextOf(sync: ConfigMapSync): string {
   return keyString(keyOf(sync));
 }
 
-/** Whether a ConfigMapSync was there before another; of two that came in the same second, the first by name. */
+/**
+ * Reports whether a ConfigMapSync was created before another; of two created in the same second, the first by name
+ * counts.
+ */
 function isOlder(one: ConfigMapSync, other: ConfigMapSync): boolean {
   const [mine = '', theirs = ''] = [one, other].map(({ metadata }) => metadata?.creationTimestamp);
   return mine === theirs ? keyTextOf(one) < keyTextOf(other) : mine < theirs;

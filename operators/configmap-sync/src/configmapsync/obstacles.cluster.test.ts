@@ -58,7 +58,7 @@ it('keeps copies of a source that is gone, or deletes them when told to', async 
 });
 
 it('reports a cycle on the youngest ConfigMapSync of it, and goes on when another is gone', async () => {
-  // Beside its webhook, which refuses a cycle that it can see: two authors may be quicker.
+  // Without its webhook, which refuses a cycle that it can see: two concurrent authors can get past it.
   await using c = await syncCluster({ operators: [{ ...configMapSync, webhooks: [] }] });
   const { source, copied } = c;
   await c.sync({ destinationNamespace: copied.namespace }, 'first');

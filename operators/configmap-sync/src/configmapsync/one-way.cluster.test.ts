@@ -55,7 +55,7 @@ it('copies a copy further, whatever becomes of the one in between', async () => 
   await c.admin.patch(ConfigMap, source, { type: 'merge', body: { data: { color: 'blue' } } });
   await c.until(ConfigMap, further, ({ data }) => data?.color === 'blue');
 
-  // What is no copy any more, and then one again, is followed all the same.
+  // A ConfigMap that stops being a copy, and then becomes one again, is still followed.
   await c.admin.patch(ConfigMapSync, source, { type: 'merge', body: { spec: { paused: true } } });
   await c.untilReady('Paused');
   await c.admin.patch(ConfigMap, copied, {

@@ -14,16 +14,18 @@ import { syncOneWay } from './sync-one-way.ts';
 import { refuseInvalid, targetsOf } from './targets.ts';
 import type { SyncContext } from './watching.ts';
 
-/** How long an account without the rights that it needs is believed to have none: as long as answers are kept. */
+/** How long an account is assumed to lack the rights that it needs: as long as answers are cached. */
 const REVIEW_AGAIN_MS = 30_000;
 
-/** A source that appears is seen by watch; this is for the case that nothing else would ever notice. */
+/** A source that appears is observed by the watch; this covers the case that nothing else would ever notice it. */
 const LOOK_FOR_SOURCE_MS = 300_000;
 
-/** How soon, and at the latest how late, copies that could not be written are tried again. */
+/** The first and the longest delay before copies that could not be written are retried. */
 const RETRY = { minMs: 30_000, maxMs: 600_000 };
 
-/** reconcile brings every copy of a ConfigMapSync to where it should be, and lets those go that are no longer wanted. */
+/**
+ * reconcile brings every copy of a ConfigMapSync to its desired state, and releases those that are no longer wanted.
+ */
 export function reconcile(context: SyncContext): Promise<ReconcileResult> {
   return context.deps.metrics.measure(context.key, () => sync(context));
 }
@@ -33,7 +35,7 @@ async function sync(context: SyncContext): Promise<ReconcileResult> {
   refuseUnreviewed(context);
   refuseInvalid(context);
   const wanted = targetsOf(context);
-  // First of all: who may not write is not told of others either.
+  // This comes first: an account that may not write must not learn about other ConfigMapSyncs either.
   if (!(await isAuthorized(context, wanted))) return { requeueAfterMs: REVIEW_AGAIN_MS };
   const targets = await giveWay(context, wanted);
   const { source, results } = await syncTargets(context, await readSource(context), targets);
@@ -43,12 +45,12 @@ async function sync(context: SyncContext): Promise<ReconcileResult> {
 
 function pause({ status }: SyncContext): undefined {
   status.condition('Ready', false, 'Paused', 'spec.paused is true; nothing is read or written until it is false');
-  // Nothing goes on.
+  // Nothing is in progress.
   status.removeCondition('Reconciling');
   return undefined;
 }
 
-/** syncTargets makes the copies what they should be; both ways, the source too. */
+/** syncTargets brings the copies to their desired state; in a two-way sync, the source too. */
 async function syncTargets(
   context: SyncContext,
   source: Source | undefined,
@@ -58,7 +60,7 @@ async function syncTargets(
   return { source, results: source ? await syncOneWay(context, source, targets) : waitForSource(context, targets) };
 }
 
-/** conclude says what became of the run, and when the next one comes even if nothing happens. */
+/** conclude reports the result of the run, and schedules the next one in case nothing changes. */
 function conclude(context: SyncContext, facts: Omit<SyncFacts, 'attempt'>): ReconcileResult {
   const { object, status, attempt, deps, key } = context;
   const report = statusOf(object, { ...facts, attempt });
@@ -75,8 +77,8 @@ function conclude(context: SyncContext, facts: Omit<SyncFacts, 'attempt'>): Reco
     repaired: facts.results.filter(({ outcome }) => outcome === 'repaired').length,
     isDone: report.isDone,
   });
-  // A forced sync is done once some copy is as it should be. Were it not done before all are, edits that come later would be lost;
-  // without a source, or content for copies, nothing is done yet.
+  // A forced sync is done once at least one copy is as desired. If it were only done when all are, later edits would be
+  // lost; without a source, or content for copies, nothing is done yet.
   if (facts.results.some(({ obstacle }) => !obstacle)) {
     status.set({ lastHandledForceSync: object.metadata?.annotations?.[REQUESTS.forceSync] });
   }

@@ -10,8 +10,8 @@ import type { SyncFacts } from './status.ts';
 import type { SyncContext } from './watching.ts';
 
 /**
- * releaseUnwanted lets go the copies that nobody asks for any more. Which those are is what the cluster says, not what we
- * remember: every copy whose labels name the ConfigMapSync, but for the targets.
+ * releaseUnwanted releases the copies that are no longer requested. They are determined from the cluster, not from
+ * memory: every copy whose labels name the ConfigMapSync, except for the targets.
  */
 export async function releaseUnwanted(
   context: SyncContext,
@@ -26,7 +26,10 @@ export async function releaseUnwanted(
   return first === undefined ? undefined : { count: failures.length, message: first };
 }
 
-/** unwantedCopies are the copies of a ConfigMapSync that are no targets. Those in a namespace that is being deleted go with it. */
+/**
+ * unwantedCopies returns the copies of a ConfigMapSync that are not targets. Those in a namespace that is being deleted
+ * are left out: they are deleted with it.
+ */
 export function unwantedCopies(context: SyncContext, targets: readonly Target[]): readonly CopyView[] {
   const wanted = new Set(targets.map(keyString));
   return copiesOf(context).filter((copy) => !wanted.has(keyString(copy)) && !isNamespaceGoing(context, copy));
@@ -37,15 +40,19 @@ function isNamespaceGoing({ get, deps }: SyncContext, { namespace }: CopyView): 
   return get(Namespace, { name: namespace })?.metadata.deletionTimestamp !== undefined;
 }
 
-/** copiesOf are the copies that this very ConfigMapSync made or took over: labels outlive it, and anybody may write them. */
+/**
+ * copiesOf returns the copies that this very ConfigMapSync created or took over: labels outlive it, and any client may
+ * write them.
+ */
 export function copiesOf({ object, list }: SyncContext): readonly CopyView[] {
   const named = list('copies', { by: { owner: ownerText(keyOf(object)) } });
   return named.filter(({ marks }) => marks.syncUid === object.metadata?.uid);
 }
 
 /**
- * release gives copies up: those that we created are deleted, unless the policy is to leave them; those that existed before get their
- * labels back. A copy that another ConfigMapSync has taken meanwhile is left alone. Returns why some could not be released.
+ * release releases copies: those that we created are deleted, unless the policy is to keep them; those that existed
+ * before get their labels back. A copy that another ConfigMapSync has taken over meanwhile is left unchanged. It
+ * returns why some could not be released.
  */
 export async function release(
   context: SyncContext,

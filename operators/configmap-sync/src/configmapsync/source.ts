@@ -9,7 +9,7 @@ import type { SyncContext } from './watching.ts';
 
 /** Source is the ConfigMap that is copied, as it is now. */
 export interface Source {
-  /** All of it. */
+  /** The whole object. */
   readonly object: ConfigMap;
   readonly metadata: NonNullable<ConfigMap['metadata']>;
   readonly isImmutable: boolean;
@@ -18,7 +18,7 @@ export interface Source {
   readonly resourceVersion: string;
 }
 
-/** sourceOf is a source as the API server has it. */
+/** sourceOf returns a ConfigMap as a source. */
 export function sourceOf(configMap: ConfigMap): Source {
   const { metadata = {} } = configMap;
   const content = contentOf(configMap);
@@ -32,7 +32,7 @@ export function sourceOf(configMap: ConfigMap): Source {
   };
 }
 
-/** sourceKey is where the source is. */
+/** sourceKey returns the key of the source. */
 export function sourceKey({ object }: Pick<SyncContext, 'object'>): {
   readonly namespace: string;
   readonly name: string;
@@ -40,7 +40,9 @@ export function sourceKey({ object }: Pick<SyncContext, 'object'>): {
   return { namespace: object.spec.sourceNamespace, name: object.spec.configMapName };
 }
 
-/** readSource reads the source from the API server: the cache keeps no values. Undefined when there is none. */
+/**
+ * readSource reads the source from the API server: the cache keeps no values. It returns undefined if there is none.
+ */
 export async function readSource(context: SyncContext): Promise<Source | undefined> {
   const { live, status } = context;
   const source = await live.find(ConfigMap, sourceKey(context)).catch((error: unknown) => {
@@ -51,7 +53,7 @@ export async function readSource(context: SyncContext): Promise<Source | undefin
   return source && sourceOf(source);
 }
 
-/** sayWhetherAvailable says whether there is a source. */
+/** sayWhetherAvailable sets the condition that reports whether the source exists. */
 export function sayWhetherAvailable(context: SyncContext, isThere: boolean): void {
   const { namespace, name } = sourceKey(context);
   if (isThere) context.status.condition('SourceAvailable', true, 'SourceFound', `${namespace}/${name} exists`);
@@ -64,7 +66,7 @@ export function sayWhetherAvailable(context: SyncContext, isThere: boolean): voi
     );
 }
 
-/** waitForSource leaves every copy as it is. */
+/** waitForSource leaves every copy unchanged. */
 export function waitForSource(context: SyncContext, targets: readonly Target[]): readonly CopyResult[] {
   const { namespace, name } = sourceKey(context);
   const message = `the source ${namespace}/${name} does not exist; create it`;

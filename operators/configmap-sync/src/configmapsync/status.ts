@@ -4,31 +4,31 @@ import type { ConfigMapSync, DestinationStatus, Status } from '../api/config-map
 import { MOST_DESTINATIONS } from '../api/status.ts';
 import type { CopyResult, Obstacle } from '../copies/copy-result.ts';
 
-/** SyncFacts are what a run has found out. */
+/** SyncFacts holds the results of a run. */
 export interface SyncFacts {
-  /** Undefined when there is none. */
+  /** Undefined if there is none. */
   readonly source: { readonly hash: string; readonly resourceVersion: string } | undefined;
   readonly results: readonly CopyResult[];
-  /** How many copies that are no longer wanted could not be let go, and why. */
+  /** How many copies that are no longer wanted could not be released, and why. */
   readonly leftovers?: { readonly count: number; readonly message: string } | undefined;
   readonly attempt: number;
 }
 
-/** SyncReport is what the status says of a run, and whether time may help. */
+/** SyncReport holds the status after a run, and whether a retry may help. */
 export interface SyncReport {
   readonly fields: Partial<Status>;
   readonly conditions: readonly ConditionUpdate[];
-  /** Why it has to be tried again; undefined when nothing has to. */
+  /** Why it has to be retried; undefined if it does not. */
   readonly retry: string | undefined;
   readonly counts: Readonly<Record<DestinationStatus['status'], number>>;
-  /** Whether everything is as it should be. */
+  /** Whether everything is in its desired state. */
   readonly isDone: boolean;
 }
 
-/** Reasons that say something of a single request, and nothing to somebody who looks at the whole. */
+/** Reasons that describe a single request, and are not meaningful for the whole ConfigMapSync. */
 const GENERAL: ReadonlySet<string> = new Set(['Forbidden', 'WriteFailed', 'TooLarge']);
 
-/** statusOf is what is said of a ConfigMapSync after a run. Times and versions change only together with content. */
+/** statusOf returns the status of a ConfigMapSync after a run. Times and versions change only together with content. */
 export function statusOf({ status: previous = {} }: Pick<ConfigMapSync, 'status'>, facts: SyncFacts): SyncReport {
   const { source, results, leftovers } = facts;
   const counts = countsOf(results);
@@ -73,7 +73,10 @@ export function statusOf({ status: previous = {} }: Pick<ConfigMapSync, 'status'
   };
 }
 
-/** sourceFields remember a version only together with its content: a source whose labels change all the time is no news. */
+/**
+ * sourceFields records a version only together with its content: a source whose labels change often causes no status
+ * updates.
+ */
 function sourceFields(source: NonNullable<SyncFacts['source']>, previous: Partial<Status>): Partial<Status> {
   const { hash, resourceVersion } = source;
   const isSame = previous.sourceHash === hash && previous.sourceResourceVersion !== undefined;
@@ -132,7 +135,7 @@ function conflictOf(results: readonly CopyResult[]): ConditionUpdate {
   return condition('Conflict', true, found.obstacle.reason, `${namespace}/${name}: ${found.obstacle.message}`);
 }
 
-/** destinationsOf lists the copies that need attention first, and no more than fit into a status. */
+/** destinationsOf lists the copies that need attention first, up to the limit of the status. */
 function destinationsOf(results: readonly CopyResult[]): readonly DestinationStatus[] {
   return results.toSorted(bySeverity).slice(0, MOST_DESTINATIONS).map(destinationOf);
 }
@@ -150,7 +153,7 @@ function destinationOf({ target, obstacle, hash, syncedAt }: CopyResult): Destin
 }
 
 function latest(times: readonly (string | undefined)[]): string | undefined {
-  // RFC 3339 in UTC with whole seconds: the order of texts is that of times.
+  // RFC 3339 in UTC with whole seconds: the text order is the time order.
   return times.reduce(
     (last, time) => (time !== undefined && (last === undefined || time > last) ? time : last),
     undefined,
@@ -161,7 +164,7 @@ function condition(type: string, status: boolean, reason: string, message: strin
   return { type, status, reason, message };
 }
 
-/** isNews says whether a condition did not say the same before: what is told in events begins there. */
+/** isNews reports whether a condition did not have this reason before: events are recorded only then. */
 export function isNews(sync: Pick<ConfigMapSync, 'status'>, type: string, reason: string): boolean {
   return findCondition(sync, type)?.reason !== reason;
 }

@@ -34,15 +34,16 @@ import { copyPolicy, forcedBy } from './copy-policy.ts';
 import { type Source, sourceKey, sourceOf, waitForSource } from './source.ts';
 import type { SyncContext } from './watching.ts';
 
-/** BothSides is the source as it is now, and what became of the copy. */
+/** BothSides holds the source as it is now, and the result of the copy. */
 export interface BothSides {
   readonly source: Source | undefined;
   readonly results: readonly CopyResult[];
 }
 
 /**
- * syncBothWays keeps a source and its copy the same, whichever of them somebody edits. The source is written first and the copy,
- * which remembers what both agree on, last: stopped in between, the next run finds the same edits and no new conflict.
+ * syncBothWays keeps a source and its copy the same, whichever of them is edited. The source is written first, and the
+ * copy, which records what both agree on, last: if it is stopped in between, the next run finds the same edits and no
+ * new conflict.
  */
 export async function syncBothWays(
   context: SyncContext,
@@ -58,7 +59,7 @@ export async function syncBothWays(
     if (sides.results.every((result) => !result.obstacle)) await forgetResolution(context);
     return sides;
   } catch (error) {
-    // Somebody else was quicker: the next run, which comes at once, sees it.
+    // Another client was faster: the next run, which follows at once, sees the change.
     if (isConflict(error) || isAlreadyExists(error) || context.signal.aborted) throw error;
     context.log.warn('a copy could not be synced', { copy: keyString(target), error });
     return { source, results: [failed(target, error, context.get('copies', target))] };
@@ -77,14 +78,14 @@ async function syncWith(context: SyncContext, source: Source | undefined, target
   return { source, results: waitForSource(context, [target]) };
 }
 
-/** Whether both sides hold what they last agreed on: what the cache knows is enough to tell. */
+/** Reports whether both sides hold what they last agreed on: the cached state is enough to decide. */
 function isSettled(context: SyncContext, source: Source, copy: CopyView): boolean {
   if (copy.marks.base === undefined) return false;
   const desired = desiredOf(context, source, source.content);
   return planContent(copies, copy, desired, bothWaysPolicy(context)).step === 'keep';
 }
 
-/** What is a conflict is decided key by key, before anything is written; when another client was quicker, by the next run. */
+/** Conflicts are decided key by key before anything is written, or by the next run if another client was faster. */
 function bothWaysPolicy(context: SyncContext): EnsureOptions<ConfigMap, CopyView, Obstacle> {
   return { ...copyPolicy(context), keys: 'all', drift: 'overwrite', attempts: 1 };
 }
@@ -101,7 +102,7 @@ async function createFrom(context: SyncContext, source: Source, target: Target):
   return { source, results: [resultOf(target, await context.ensure(copies, target, desired, policy))] };
 }
 
-/** A source that is gone comes back from its copy; from somebody else's ConfigMap, which nobody ever synced, it does not. */
+/** A missing source is recreated from its copy, but not from a ConfigMap of another owner that was never synced. */
 function mayBecomeSource({ object }: SyncContext, copy: ConfigMap): boolean {
   const { labels = {}, annotations, deletionTimestamp } = copy.metadata ?? {};
   const isOurs =
@@ -119,7 +120,7 @@ async function recreateSource(context: SyncContext, copy: ConfigMap): Promise<So
   return sourceOf(source);
 }
 
-/** mergeSides gives each side what changed on the other. */
+/** mergeSides applies the changes of each side to the other. */
 async function mergeSides(context: SyncContext, source: Source, target: Target, copy: ConfigMap): Promise<BothSides> {
   const view = copies.viewOf(copy);
   const policy = bothWaysPolicy(context);
@@ -139,18 +140,19 @@ async function mergeSides(context: SyncContext, source: Source, target: Target, 
   if (obstacle || base === undefined) {
     return { source, results: [untouched(target, view, obstacle ?? tooManyKeys)] };
   }
-  // Nobody knows what either side meant to keep.
+  // What either side meant to keep is unknown.
   if (!agreed) await saveBoth(context, { source, copy, merged });
   const current = merged.writeSource ? await writeSource(context, source, target, merged.source) : source;
   const desired = desiredOf(context, current, merged.destination, base);
-  // Its side of a conflict exists nowhere else: interrupted while it is recreated, the copy would come back with that of the source.
+  // Its side of a conflict exists nowhere else: if the recreation is interrupted, the copy would be recreated with the
+  // content of the source.
   if (view.isImmutable && merged.writeDestination && merged.conflicts.length > 0)
     await saveContent(context, copies, copy);
   const result = resultOf(
     target,
     await context.ensure(copies, target, desired, { ...policy, seen: { view, live: copy } }),
   );
-  // An edit of the copy is no drift: it went to the source.
+  // An edit of the copy is not drift: it was applied to the source.
   const outcome = result.outcome === 'repaired' ? 'updated' : result.outcome;
   return { source: current, results: [{ ...result, outcome, obstacle: result.obstacle ?? conflictOf(merged) }] };
 }
@@ -174,14 +176,17 @@ function isNewer(source: Source, copy: ConfigMap): boolean {
   return compareResourceVersions(source.resourceVersion, copy.metadata?.resourceVersion ?? '') !== -1;
 }
 
-/** resolutionOf is the side that somebody has decided for. */
+/** resolutionOf returns the side that a user has decided for. */
 function resolutionOf(context: SyncContext): 'Source' | 'Destination' | undefined {
   const asked = context.object.metadata?.annotations?.[REQUESTS.resolve];
   if (asked === 'Source' || asked === 'Destination') return asked;
   return forcedBy(context) === undefined ? undefined : 'Source';
 }
 
-/** forgetResolution takes the decision off the ConfigMapSync once it is carried out: it was about this conflict, not the next. */
+/**
+ * forgetResolution removes the decision from the ConfigMapSync once it is carried out: it was for this conflict, not
+ * for the next.
+ */
 async function forgetResolution({ object, key, live }: SyncContext): Promise<void> {
   if (object.metadata?.annotations?.[REQUESTS.resolve] === undefined) return;
   const body = { metadata: { annotations: { [REQUESTS.resolve]: null } } };

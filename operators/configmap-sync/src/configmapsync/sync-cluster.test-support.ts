@@ -5,19 +5,19 @@ import type { WrittenOf } from '@bowline/runtime/resource';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { configMapSync } from '../operator.ts';
 
-/** SyncCluster is a corner with the operator in it, a source to copy, and a namespace for a copy. */
+/** SyncCluster is a test cluster with the operator, a source to copy, and a namespace for a copy. */
 export interface SyncCluster extends Cluster, RunningOperators {
-  /** Of the source, and of its ConfigMapSync. */
+  /** The key of the source, and of its ConfigMapSync. */
   readonly source: ObjectKey;
-  /** Where the copy is expected. */
+  /** The key of the expected copy. */
   readonly copied: ObjectKey & { readonly namespace: string };
-  /** sync makes a ConfigMapSync of the source. */
+  /** sync creates a ConfigMapSync of the source. */
   sync(spec: Partial<WrittenOf<typeof ConfigMapSync>['spec']>, name?: string): Promise<ConfigMapSync>;
   /** untilReady waits for a reason of the condition Ready. */
   untilReady(reason?: string, name?: string): Promise<ConfigMapSync>;
 }
 
-/** syncCluster starts the operator beside a source `settings`; the name of copies is the same. */
+/** syncCluster starts the operator with a source `settings`; copies have the same name. */
 export async function syncCluster(options: Partial<OperatorsOptions> = {}): Promise<SyncCluster> {
   const c = await cluster({
     operators: [configMapSync],

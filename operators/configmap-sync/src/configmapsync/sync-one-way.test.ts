@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { syncOneWay } from './sync-one-way.ts';
 import type { SyncContext } from './watching.ts';
 
-/** What the API server says of a create in a namespace that is being deleted. */
+/** The error of the API server for a create in a namespace that is being deleted. */
 const terminating = new ApiError({
   request: { verb: 'create', resource: ConfigMap, namespace: 'going', path: '/api/v1/namespaces/going/configmaps' },
   status: 403,

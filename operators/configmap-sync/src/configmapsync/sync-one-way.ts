@@ -12,7 +12,7 @@ import { copyPolicy } from './copy-policy.ts';
 import type { Source } from './source.ts';
 import type { SyncContext } from './watching.ts';
 
-/** syncOneWay makes every copy what the source and the spec say, and returns what became of each. */
+/** syncOneWay brings every copy to the state that the source and the spec define, and returns the result of each. */
 export async function syncOneWay(
   context: SyncContext,
   source: Source,
@@ -22,14 +22,17 @@ export async function syncOneWay(
     return await writeCopies(context, targets, desiredOf(context, source));
   } catch (error) {
     if (!(error instanceof ContentProblem)) throw error;
-    // Copies stay as they are while no content can be made for them.
+    // Copies stay unchanged while no content can be computed for them.
     const { reason, field, message } = error;
     const obstacle = { state: 'Failed', reason, message: `${field}: ${message}` } as const;
     return targets.map((target) => untouched(target, context.get('copies', target), obstacle));
   }
 }
 
-/** writeCopies makes every copy what it should be, and returns what became of each, in order. One that fails holds up no other. */
+/**
+ * writeCopies brings every copy to its desired state, and returns the result of each, in order. A failed copy does not
+ * block the others.
+ */
 async function writeCopies(
   context: SyncContext,
   targets: readonly Target[],
@@ -44,10 +47,11 @@ async function writeCopies(
     else results.set(target, resultOf(target, await ensure(copies, target, desired, policy)));
   };
   const failures = await forEachConcurrently(targets, deps.config.maxWritesInFlight, sync, { signal });
-  // Not the copies' fault: nothing is said of them.
+  // The copies are not at fault: nothing is reported about them.
   signal.throwIfAborted();
   for (const { item, error } of failures) {
-    // The cache has yet to show that the namespace is being deleted: then it is no longer selected.
+    // The cache does not show yet that the namespace is being deleted; once it does, the namespace is no longer
+    // selected.
     if (item.selected && isNamespaceTerminating(error)) continue;
     log.warn('a copy could not be written', { copy: keyString(item), error });
     results.set(item, failed(item, error, get('copies', item)));

@@ -12,7 +12,9 @@ import { checkSpec } from '../validation/check-spec.ts';
 import { refusal } from './refusal.ts';
 import type { SyncContext } from './watching.ts';
 
-/** refuseInvalid ends the run when the spec asks for something that its schema could not refuse. Only its author can help. */
+/**
+ * refuseInvalid ends the run if the spec has a problem that its schema could not reject. Only its author can fix it.
+ */
 export function refuseInvalid(context: SyncContext): void {
   const { object, key, deps } = context;
   const { spec } = object;
@@ -20,18 +22,18 @@ export function refuseInvalid(context: SyncContext): void {
   if (problems.length > 0) throw refusal(context, 'InvalidSpec', describeProblems(problems));
 }
 
-/** targetsOf are the ConfigMaps that should be copies. */
+/** targetsOf returns the ConfigMaps that should be copies. */
 export function targetsOf(context: SyncContext): readonly Target[] {
   const { spec } = context.object;
   return resolveTargets(spec, spec.destinationSelector ? allNamespaces(context) : namedNamespaces(context));
 }
 
-/** allNamespaces are undefined where the manager may not see them. */
+/** allNamespaces returns all namespaces, or undefined if the manager may not read them. */
 export function allNamespaces({ list, deps }: SyncContext): readonly NamespaceView[] | undefined {
   return deps.namespaces ? undefined : list(Namespace).map(namespaceView);
 }
 
-/** Of a thousand namespaces, a ConfigMapSync without a selector concerns one or two. */
+/** Of a thousand namespaces, a ConfigMapSync without a selector refers to one or two. */
 function namedNamespaces({ object, get, deps }: SyncContext): readonly NamespaceView[] | undefined {
   if (deps.namespaces) return undefined;
   return namedTargets(object.spec).flatMap(({ namespace }) => {

@@ -28,16 +28,16 @@ import { ownerOf } from '../copies/ownership.ts';
 import type { Deps } from '../deps.ts';
 import { anyNamespace, syncIndexes, YES } from './sync-indexes.ts';
 
-/** Thousands of copies whose writes all wait for something, such as a slow webhook of somebody else, take their time. */
+/** Thousands of copies whose writes are all slow, for example because of a slow third-party webhook, take this long. */
 const LONGEST_RUN_MS = 1_800_000;
 
 /**
- * watching is everything that a ConfigMapSync depends on, and what is kept of it:
+ * watching configures the watches that a ConfigMapSync depends on, and what the cache keeps:
  * - copies, by their label: hashes instead of values;
- * - other ConfigMaps that some ConfigMapSync reads or wants to write: that they changed, nothing else. The rest is not kept at all;
+ * - other ConfigMaps that a ConfigMapSync reads or wants to write: only that they changed. The rest is not kept at all;
  * - namespaces: their metadata;
- * - our webhook configuration, which has to be there before anybody's wishes are granted;
- * - other ConfigMapSyncs, whose end may end a cycle.
+ * - our webhook configuration, which must exist before any ConfigMapSync is reconciled;
+ * - other ConfigMapSyncs, whose deletion may end a cycle.
  */
 export const watching = controller(ConfigMapSync, { concurrency: 8, timeoutMs: LONGEST_RUN_MS, indexes: syncIndexes })
   .using<Deps>()
@@ -50,7 +50,7 @@ export const watching = controller(ConfigMapSync, { concurrency: 8, timeoutMs: L
   })
   .watches(ConfigMap, {
     as: 'sources',
-    // Copies are seen above: a thousand of them, written at once, need not be told twice.
+    // Copies are watched above: a thousand of them, written at once, must not be processed twice.
     labelSelector: `${MANAGED_BY}!=${MANAGER}`,
     view: trigger(
       (key, _, cache) =>
@@ -74,9 +74,9 @@ export const watching = controller(ConfigMapSync, { concurrency: 8, timeoutMs: L
     map: ({ metadata: { name = '', labels } }, cache) => {
       const naming = cache.list(ConfigMapSync, { by: { namespace: name } });
       const selecting = cache.list(ConfigMapSync, { by: { selecting: YES } });
-      // Whether the authors in it are reviewed may follow from its labels.
+      // Whether the authors in it are reviewed may depend on its labels.
       const inside = cache.list(ConfigMapSync, { namespace: name });
-      // A cycle by way of a selector may end with them.
+      // A cycle through a selector may end with them.
       const cyclic = cache.list(ConfigMapSync, { by: { cyclic: YES } });
       return [...naming, ...inside, ...cyclic, ...selecting.filter((sync) => selects(sync, labels))].map(keyOf);
     },
@@ -95,7 +95,7 @@ export const watching = controller(ConfigMapSync, { concurrency: 8, timeoutMs: L
   .ensures(ConfigMap, { remove: true })
   .when(anyOf(generationChanged, annotationsChanged(...Object.values(REQUESTS))));
 
-/** SyncContext is what a run of the controller gets. */
+/** SyncContext is the context of a run of the controller. */
 export type SyncContext = Parameters<Parameters<(typeof watching)['reconcile']>[0]>[0];
 
 /** Syncs reads ConfigMapSyncs by their indexes. */
@@ -106,18 +106,24 @@ type Syncs = CacheReads<{
   };
 }>;
 
-/** ownersOf is the ConfigMapSync that a copy's labels name. */
+/** ownersOf returns the ConfigMapSync that a copy's labels name. */
 function ownersOf({ labels }: CopyView, cache: Syncs): readonly ObjectKey[] {
   const owner = ownerOf(labels);
   return owner === undefined ? [] : cache.list(ConfigMapSync, { by: { owner } }).map(keyOf);
 }
 
-/** readersOf are the ConfigMapSyncs whose source it is, or, both ways, one of the sides. A copy may be the source of others. */
+/**
+ * readersOf returns the ConfigMapSyncs whose source it is, or, in a two-way sync, one of the sides. A copy may be the
+ * source of others.
+ */
 function readersOf(key: ObjectKey, cache: Syncs): readonly ObjectKey[] {
   return cache.list(ConfigMapSync, { by: { reads: keyString(key) } }).map(keyOf);
 }
 
-/** writersOf are the ConfigMapSyncs that want a copy of that name there: when its owner lets it go, another may have it. */
+/**
+ * writersOf returns the ConfigMapSyncs that want a copy of that name there: when its owner releases it, another may
+ * take it over.
+ */
 function writersOf(key: ObjectKey, cache: Syncs): readonly ObjectKey[] {
   return targetsOf(key).flatMap((writes) => cache.list(ConfigMapSync, { by: { writes } }).map(keyOf));
 }
@@ -126,7 +132,7 @@ function targetsOf(key: ObjectKey): readonly string[] {
   return [keyString(key), anyNamespace(key.name)];
 }
 
-/** Selectors as compiled, as long as the ConfigMapSync is what it was: each is asked about every namespace. */
+/** The compiled selectors, as long as the ConfigMapSync is unchanged: each is matched against every namespace. */
 const selectors = new WeakMap<object, ReturnType<typeof labelSelector>>();
 
 function selects({ spec }: ConfigMapSync, labels: Readonly<Record<string, string>> | undefined): boolean {
@@ -137,7 +143,7 @@ function selects({ spec }: ConfigMapSync, labels: Readonly<Record<string, string
     try {
       selector = labelSelector(wanted);
     } catch {
-      // Its own run says what is wrong with it.
+      // Its own run reports what is wrong with it.
       return false;
     }
     selectors.set(wanted, selector);

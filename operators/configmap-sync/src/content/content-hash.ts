@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto';
 import { type Content, type Entry, entriesOf } from './content.ts';
 
-/** contentHash is the hex SHA-256 over the sorted keys of some content with their bytes, binary values first; of no content too. */
+/**
+ * contentHash returns the hex SHA-256 of the sorted keys of content with their bytes, binary values first. Empty
+ * content has a hash too.
+ */
 export function contentHash({ data, binaryData }: Content): string {
   const binary = byKey(binaryData).flatMap(([key, value]) => {
     const bytes = Buffer.from(value, 'base64');
@@ -10,21 +13,24 @@ export function contentHash({ data, binaryData }: Content): string {
   const text = byKey(data)
     .map(([key, value]) => `d${heading(key, Buffer.byteLength(value))}${value}`)
     .join('');
-  // Every copy that is written or seen is hashed, and almost none holds bytes.
+  // Every copy that is written or observed is hashed, and almost none has binary values.
   return hash('sha256', binary.length === 0 ? text : Buffer.concat([...binary, Buffer.from(text)]), 'hex');
 }
 
-/** The length tells where a value ends: without it, two keys could hash like one that spells out the second. */
+/** The length marks the end of a value: without it, two keys could hash like one whose value spells out the second. */
 function heading(key: string, bytes: number): string {
   return `${key}\0${bytes}\0`;
 }
 
-/** Of a hash over one value, this many characters tell apart what people write; an annotation holds all keys' hashes. */
+/**
+ * This many characters of a hash distinguish the values that occur in practice; an annotation holds the hashes of all
+ * keys.
+ */
 const KEY_HASH_LENGTH = 16;
 
 /**
- * keyHashes is a short hash of every key's value, by `d/key` for text and `b/key` for binary values: what a three-way
- * compare has to know of the content that both sides last had.
+ * keyHashes returns a short hash of every key's value, by `d/key` for text and `b/key` for binary values: what a
+ * three-way comparison needs to know of the content that both sides last had.
  */
 export function keyHashes(content: Content): Readonly<Record<string, string>> {
   return Object.fromEntries(
@@ -32,7 +38,7 @@ export function keyHashes(content: Content): Readonly<Record<string, string>> {
   );
 }
 
-/** entryHash is the short hash of one value, as in `keyHashes`. */
+/** entryHash returns the short hash of one value, as in `keyHashes`. */
 export function entryHash(entry: Entry): string {
   return hash('sha256', bytesOf(entry), 'hex').slice(0, KEY_HASH_LENGTH);
 }

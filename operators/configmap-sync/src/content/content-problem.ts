@@ -1,6 +1,6 @@
 /**
- * ContentProblem says why no content can be made of a source: the spec does not fit it, or the result is larger than a
- * ConfigMap may be. It repeats until the spec or the source changes.
+ * ContentProblem reports why no content can be computed from a source: the spec does not fit it, or the result is
+ * larger than a ConfigMap may be. It recurs until the spec or the source changes.
  */
 export class ContentProblem extends Error {
   readonly reason: 'InvalidSpec' | 'TooLarge';

@@ -2,7 +2,7 @@ import type { Content } from './content.ts';
 
 export { MOST_CONTENT_BYTES } from '@bowline/machinery';
 
-/** contentSize is the size of content as the API server counts it: the values alone, binary ones decoded. */
+/** contentSize returns the size of content as the API server counts it: only the values, binary ones decoded. */
 export function contentSize({ data, binaryData }: Content): number {
   let size = 0;
   for (const value of Object.values(data)) size += Buffer.byteLength(value, 'utf8');

@@ -2,7 +2,9 @@ import { anyGlob } from '@bowline/machinery';
 import type { Spec } from '../api/config-map-sync.ts';
 import { type Content, contentFrom, entriesOf } from './content.ts';
 
-/** filterKeys leaves the keys that a spec asks for. No `include`, or an empty one, means all keys. */
+/**
+ * filterKeys returns the content with only the keys that a spec selects. A missing or empty `include` selects all keys.
+ */
 export function filterKeys(content: Content, keys: Spec['keys']): Content {
   if (keys === undefined) return content;
   const isIncluded = anyGlob(keys.include?.length ? keys.include : ['**']);

@@ -3,7 +3,7 @@ import { managedContent } from '@bowline/runtime';
 import { ANNOTATIONS, GROUP, LABELS, MANAGER } from '../api/names.ts';
 import { contentHash } from '../content/content-hash.ts';
 
-/** copies is how a copy is stored, and what the cache keeps of it: hashes, no values. */
+/** copies defines how a copy is stored, and what the cache keeps of it: hashes, no values. */
 export const copies = managedContent({
   resource: ConfigMap,
   maps: ['data', 'binaryData'],
@@ -28,8 +28,8 @@ export const copies = managedContent({
   backup: { suffix: '-before-sync', label: LABELS.backupOf },
 });
 
-/** CopyView is what the cache keeps of a copy. */
+/** CopyView is the part of a copy that the cache keeps. */
 export type CopyView = ReturnType<typeof copies.viewOf>;
 
-/** DesiredCopy is what every copy of a ConfigMapSync should be; only namespace and name differ. */
+/** DesiredCopy is the desired state of every copy of a ConfigMapSync; only namespace and name differ. */
 export type DesiredCopy = ReturnType<typeof copies.desired>;

@@ -5,9 +5,9 @@ import type { ContentStop, Ensured, StopReason } from '@bowline/runtime/writing'
 import type { Target } from '../targets/resolve-targets.ts';
 import type { CopyView } from './copies.ts';
 
-/** Obstacle is why a copy is not as it should be, and who has to do something about it. */
+/** Obstacle reports why a copy is not in its desired state, and who has to act. */
 export interface Obstacle {
-  /** Pending waits for something, Conflict for a person's decision, Failed for a person's help. */
+  /** Pending waits for an event, Conflict for a user's decision, Failed for a user's help. */
   readonly state: 'Pending' | 'Conflict' | 'Failed';
   readonly reason: string;
   readonly message: string;
@@ -16,16 +16,16 @@ export interface Obstacle {
 /** EnsuredCopy is what `ensure` returns for a copy. */
 export type EnsuredCopy = Ensured<ConfigMap, CopyView, Obstacle>;
 
-/** CopyResult is what became of one copy. */
+/** CopyResult is the result of syncing one copy. */
 export interface CopyResult {
   readonly target: Target;
   /** For events and metrics. */
   readonly outcome: EnsuredCopy['outcome'];
-  /** Why it is not as it should be; undefined when it is. */
-  readonly obstacle?: (Obstacle & { /** Whether time may help. */ readonly isRetried?: boolean }) | undefined;
+  /** Why it is not in its desired state; undefined if it is. */
+  readonly obstacle?: (Obstacle & { /** Whether a retry may help. */ readonly isRetried?: boolean }) | undefined;
   /** Whether an object of that name exists. */
   readonly exists: boolean;
-  /** The hash of what we wrote last. */
+  /** The hash of the content that we wrote last. */
   readonly hash?: string | undefined;
   readonly syncedAt?: string | undefined;
 }
@@ -56,7 +56,7 @@ const PROBLEMS: Readonly<Record<NonNullable<Target['problem']>, Obstacle>> = {
   CycleDetected: CYCLE_DETECTED,
 };
 
-/** problemOf is what is in the way of a copy before anything is tried. */
+/** problemOf returns the obstacle to a copy that is known before any request. */
 export function problemOf({ problem }: Target): Obstacle | undefined {
   return problem && PROBLEMS[problem];
 }
@@ -84,7 +84,7 @@ const STOPS: Readonly<Record<Exclude<StopReason, 'controlled' | 'keys' | 'refuse
   },
 };
 
-/** obstacleIn is why a copy was left as it is. */
+/** obstacleIn returns why a copy was left unchanged. */
 export function obstacleIn({ reason, refused }: ContentStop<Obstacle>, copy: CopyView | undefined): Obstacle {
   if (refused) return refused;
   if (reason !== 'controlled' && reason !== 'keys' && reason !== 'refused') return STOPS[reason];
@@ -95,14 +95,14 @@ export function obstacleIn({ reason, refused }: ContentStop<Obstacle>, copy: Cop
   };
 }
 
-/** resultOf is the result of a copy that `ensure` looked after. */
+/** resultOf returns the result of a copy from the result of `ensure`. */
 export function resultOf(target: Target, ensured: EnsuredCopy): CopyResult {
   const { outcome, stop, conflicts, before, hash, writtenAt: syncedAt } = ensured;
   const obstacle = stop ? obstacleIn(stop, before) : keyConflict(conflicts);
   return { target, outcome, obstacle, exists: true, hash, syncedAt };
 }
 
-/** The most keys that a message names. */
+/** The maximum number of keys in a message. */
 const MAX_NAMED = 10;
 
 function keyConflict(conflicts: readonly string[]): Obstacle | undefined {
@@ -112,20 +112,23 @@ function keyConflict(conflicts: readonly string[]): Obstacle | undefined {
   return { state: 'Conflict', reason: 'KeyConflict', message };
 }
 
-/** untouched is the result of a copy that was left as it is; `before` is what is known of it, `obstacle` what is in the way. */
+/**
+ * untouched returns the result of a copy that was left unchanged; `before` is its known state, and `obstacle` the
+ * reason.
+ */
 export function untouched(target: Target, before: CopyView | undefined, obstacle?: CopyResult['obstacle']): CopyResult {
   const { appliedHash: hash, writtenAt: syncedAt } = before ?? {};
   const outcome = obstacle ? 'stopped' : 'unchanged';
   return { target, outcome, exists: before !== undefined, hash, syncedAt, obstacle };
 }
 
-/** failed is the result of a copy whose write was refused or lost; `before` is what was known of it. */
+/** failed returns the result of a copy whose write was refused or lost; `before` is its previously known state. */
 export function failed(target: Target, error: unknown, before: CopyView | undefined): CopyResult {
   return untouched(target, before, { ...obstacleOf(error), isRetried: true });
 }
 
 function obstacleOf(error: unknown): Obstacle {
-  // A copy that is gone is created again: what cannot be found is the namespace.
+  // A missing copy is created again, so what was not found is the namespace.
   if (isNotFound(error)) return NAMESPACE_MISSING;
   if (isNamespaceTerminating(error)) return NAMESPACE_TERMINATING;
   if (isForbidden(error)) return { state: 'Failed', reason: 'Forbidden', message: error.message };

@@ -7,8 +7,8 @@ import { ownerLabels } from './ownership.ts';
 type Texts = Readonly<Record<string, string>>;
 
 /**
- * desiredCopy is what copies should be, given the source and what its content becomes. `base` is what both sides of a two-way sync
- * agree on; a copy that is synced one way has none.
+ * desiredCopy returns the desired state of copies, given the source and the resulting content. `base` is what both
+ * sides of a two-way sync agree on; a copy that is synced one way has none.
  */
 export function desiredCopy(
   sync: KubernetesObject,
@@ -24,7 +24,7 @@ export function desiredCopy(
     metadata,
     marks: { syncUid: sync.metadata?.uid ?? '', source: `${namespace}/${name}`, sourceUid: uid, base },
     quietMarks: { sourceHash: contentHash(source.content), ...(base === undefined ? { base: null } : {}) },
-    // Both ways, the base tells whose a key is.
+    // In a two-way sync, the base determines the owner of a key.
     ...(base === undefined ? {} : { keys: 'remove' }),
   });
 }

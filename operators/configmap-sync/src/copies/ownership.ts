@@ -3,7 +3,7 @@ import { LABELS, labelValueOf, MANAGED_BY, MANAGER } from '../api/names.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** ownerLabels are the labels that make a ConfigMap the copy of a ConfigMapSync. */
+/** ownerLabels returns the labels that make a ConfigMap the copy of a ConfigMapSync. */
 export function ownerLabels(sync: ObjectKey): Labels {
   return {
     [MANAGED_BY]: MANAGER,
@@ -12,13 +12,16 @@ export function ownerLabels(sync: ObjectKey): Labels {
   };
 }
 
-/** ownerOf is the ConfigMapSync that a ConfigMap's labels name, as `ownerText` writes it; undefined when they name none. */
+/**
+ * ownerOf returns the ConfigMapSync that a ConfigMap's labels name, in the format of `ownerText`, or undefined if they
+ * name none.
+ */
 export function ownerOf(labels: Labels): string | undefined {
   const { [MANAGED_BY]: manager, [LABELS.syncNamespace]: namespace, [LABELS.syncName]: name } = labels;
   return manager === MANAGER && namespace && name ? `${namespace}/${name}` : undefined;
 }
 
-/** ownerText is a ConfigMapSync as labels can name it: long names are cut. */
+/** ownerText returns a ConfigMapSync as labels can name it: long names are truncated. */
 export function ownerText({ namespace = '', name }: ObjectKey): string {
   return `${namespace}/${labelValueOf(name)}`;
 }

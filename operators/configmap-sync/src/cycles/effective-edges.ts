@@ -5,18 +5,18 @@ import { serviceAccountSubject } from '../authorization/service-account.ts';
 import type { Edge } from './find-loops.ts';
 import type { Sync } from './sync-edges.ts';
 
-/** EdgeJudge knows who is obeyed. */
+/** EdgeJudge decides which ConfigMapSyncs are reconciled. */
 export interface EdgeJudge {
   readonly reviews: AccessReviews;
-  /** Whether the rights of the authors in a namespace are reviewed. */
+  /** Reports whether the rights of the authors in a namespace are reviewed. */
   readonly isReviewed: (namespace: string) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * effectiveEdges leaves out the edges of ConfigMapSyncs that are not obeyed, because nobody reviewed their author or their
- * account may not write such a copy: who may not write something must not keep others from writing by asking for it. What a status
- * says of that is not believed: tenants may write it.
+ * effectiveEdges omits the edges of ConfigMapSyncs that are not reconciled, because their author was not reviewed or
+ * their account may not write such a copy: an author who may not write something must not be able to block others by
+ * requesting it. The status is not trusted for this, because tenants may write it.
  */
 export async function effectiveEdges(
   edges: readonly Edge[],

@@ -1,4 +1,4 @@
-/** Edge says that a ConfigMapSync writes one ConfigMap (`namespace/name`) from another. */
+/** Edge means that a ConfigMapSync writes one ConfigMap (`namespace/name`) from another. */
 export interface Edge {
   readonly from: string;
   readonly to: string;
@@ -6,17 +6,17 @@ export interface Edge {
   readonly by: string;
 }
 
-/** Loops are the ways by which what a ConfigMapSync writes comes back to where it came from. */
+/** Loops holds the paths by which the content that a ConfigMapSync writes returns to its source. */
 export interface Loops {
-  /** Its own edges with a way back. */
+  /** Its own edges with a path back. */
   readonly closing: readonly Edge[];
-  /** The edges of others on those ways. */
+  /** The edges of others on those paths. */
   readonly back: readonly Edge[];
 }
 
 /**
- * findLoops looks for the loops of a ConfigMapSync. What it does itself is not a way back: one that syncs both ways has an edge
- * in either direction, and is no loop alone.
+ * findLoops finds the loops of a ConfigMapSync. Its own edges do not form a path back: a two-way sync has an edge in
+ * either direction, and is not a loop by itself.
  */
 export function findLoops(edges: readonly Edge[], of: string): Loops {
   const own = edges.filter(({ by }) => by === of);
@@ -49,7 +49,7 @@ function neighbours(pairs: Iterable<readonly [string, string]>): ReadonlyMap<str
 
 function reachedFrom(starts: Iterable<string>, next: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
   const reached = new Set(starts);
-  // A Set can be walked while it grows.
+  // A Set can be iterated while it grows.
   for (const node of reached) for (const each of next.get(node) ?? []) reached.add(each);
   return reached;
 }

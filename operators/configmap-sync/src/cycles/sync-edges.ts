@@ -3,26 +3,27 @@ import type { ConfigMapSync, Spec } from '../api/config-map-sync.ts';
 import { type NamespaceView, resolveTargets, type TargetSpec } from '../targets/resolve-targets.ts';
 import type { Edge } from './find-loops.ts';
 
-/** Sync is a ConfigMapSync as far as cycles are concerned. */
+/** Sync is the part of a ConfigMapSync that cycles depend on. */
 export interface Sync {
   /** `namespace/name`. */
   readonly key: string;
   readonly spec: TargetSpec & Pick<Spec, 'direction' | 'serviceAccountName'>;
 }
 
-/** syncOf is a ConfigMapSync as far as cycles are concerned. */
+/** syncOf returns the part of a ConfigMapSync that cycles depend on. */
 export function syncOf(sync: ConfigMapSync): Sync {
   return { key: keyString(keyOf(sync)), spec: sync.spec };
 }
 
-/** writingSyncs are those of some ConfigMapSyncs that write copies: what is paused, or on its way out, closes no cycle. */
+/** writingSyncs returns the ConfigMapSyncs that write copies: one that is paused or being deleted closes no cycle. */
 export function writingSyncs(syncs: readonly ConfigMapSync[]): readonly Sync[] {
   return syncs.filter(({ spec, metadata }) => !spec.paused && metadata?.deletionTimestamp === undefined).map(syncOf);
 }
 
 /**
- * syncEdges are the edges that matter to a ConfigMapSync: its own, and those of all that can be reached from them. Copies that
- * nobody copies further are left out. Only the ConfigMapSyncs on the way are resolved, so that a large cluster costs little.
+ * syncEdges returns the edges that matter to a ConfigMapSync: its own, and all that can be reached from them. Copies
+ * that are not copied further are omitted. Only the ConfigMapSyncs on these paths are resolved, so that the cost stays
+ * low in a large cluster.
  */
 export function syncEdges(
   of: Sync,
@@ -48,7 +49,7 @@ export function syncEdges(
   return edges;
 }
 
-/** readersOf are the ConfigMapSyncs by the ConfigMap that they read; one that syncs both ways reads its copy too. */
+/** readersOf returns the ConfigMapSyncs by the ConfigMap that they read; a two-way sync reads its copy too. */
 function readersOf(of: Sync, all: Iterable<Sync>): ReadonlyMap<string, readonly Sync[]> {
   const readers = new Map<string, Sync[]>();
   const add = (sync: Sync): void => {
@@ -59,7 +60,7 @@ function readersOf(of: Sync, all: Iterable<Sync>): ReadonlyMap<string, readonly 
     }
   };
   add(of);
-  // A changed one stands in for what is stored under its name.
+  // A changed ConfigMapSync replaces the stored one of the same name.
   for (const sync of all) if (sync.key !== of.key) add(sync);
   return readers;
 }
@@ -67,7 +68,7 @@ function readersOf(of: Sync, all: Iterable<Sync>): ReadonlyMap<string, readonly 
 function sourceEdges({ spec }: Sync): readonly { readonly from: string }[] {
   const source = { from: `${spec.sourceNamespace}/${spec.configMapName}` };
   if (spec.direction !== 'Bidirectional') return [source];
-  // Both ways there is one destination, and it is named.
+  // A two-way sync has one destination, and it is named.
   return [source, ...resolveTargets(spec, undefined).map(({ namespace, name }) => ({ from: `${namespace}/${name}` }))];
 }
 

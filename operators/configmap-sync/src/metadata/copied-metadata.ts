@@ -3,15 +3,15 @@ import { anyGlob, type FieldProblem, labelKeyProblems } from '@bowline/machinery
 import type { Spec } from '../api/config-map-sync.ts';
 import { MANAGED_BY } from '../api/names.ts';
 
-/** CopiedMetadata are the labels and annotations that a copy gets besides our own. */
+/** CopiedMetadata holds the labels and annotations that a copy gets besides our own. */
 export interface CopiedMetadata {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
 }
 
 /**
- * copiedMetadata is what a copy gets of its source's labels and annotations (those that the policy's globs name, by default
- * none), and what the policy adds. What is added wins.
+ * copiedMetadata returns the labels and annotations of the source that match the policy's globs (by default none), and
+ * those that the policy adds. Added ones take precedence.
  */
 export function copiedMetadata(
   source: Pick<ObjectMeta, 'labels' | 'annotations'>,
@@ -30,19 +30,20 @@ function merged(
 ): Readonly<Record<string, string>> {
   const isCopied = anyGlob(copy);
   const copied = Object.entries(own).filter(([name]) => isCopied(name) && !isNeverCopied(name));
-  // The schema refuses reserved names; objects from before a rule, or behind its back, must not pose as our copies either.
+  // The schema refuses reserved names; objects that are older than the rule or bypassed it must not pose as our copies
+  // either.
   const given = Object.entries(added).filter(([name]) => !isReserved(name));
   return Object.fromEntries([...copied, ...given]);
 }
 
-/** Whether a name is ours, or says whose an object is. */
+/** Reports whether a name is ours, or identifies the owner of an object. */
 function isReserved(name: string): boolean {
   return /^(?:[^/]*\.)?bowline\.dev\//.test(name) || name === MANAGED_BY;
 }
 
 /**
- * Whether a name says something about the source alone: with it, Argo CD would take the copy for a part of the source's
- * application and prune it, and kubectl for something that it applied.
+ * Reports whether a name applies only to the source: with it, Argo CD would treat the copy as a part of the source's
+ * application and prune it, and kubectl would treat it as applied by itself.
  */
 function isNeverCopied(name: string): boolean {
   return (
@@ -52,15 +53,15 @@ function isNeverCopied(name: string): boolean {
   );
 }
 
-/** The API server's limit for all annotations of an object, names included, and what of it we leave to ourselves. */
+/** The API server's limit for all annotations of an object, names included, and the part that is reserved for ours. */
 const MOST_ANNOTATION_BYTES = 262_144;
 const OWN_ANNOTATION_BYTES = 65_536;
 
-/** metadataProblems is what is wrong with a policy that its schema cannot say. */
+/** metadataProblems returns the problems of a policy that its schema cannot express. */
 export function metadataProblems(policy: Spec['metadata']): readonly FieldProblem[] {
   const names = (of: 'labels' | 'annotations'): FieldProblem[] =>
     Object.keys(policy?.[of] ?? {}).flatMap((name) =>
-      // The API server, too, compares annotations without regard to case.
+      // The API server, too, validates annotation names case-insensitively.
       labelKeyProblems(of === 'annotations' ? name.toLowerCase() : name).map((problem) => ({
         field: `spec.metadata.${of}`,
         reason: 'FieldValueInvalid',

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => c[Symbol.asyncDispose]());
 
 it('bad input that came past the webhook gets a condition with its field', async () => {
-  // About the manager's own namespace no webhook is asked.
+  // No webhook is called for the manager's own namespace.
   await using trusting = await startScenario({ config: { 'configmap-sync': { trustAllAuthors: true } } });
   const key = { namespace: trusting.managerNamespace, name: 'past' };
   const spec = {
@@ -38,16 +38,16 @@ it('bad input that came past the webhook gets a condition with its field', async
 describe('what is in the way gets a condition and one event, and is not tried again and again', () => {
   const HOUR_MS = 3_600_000;
 
-  /** What is in the way of a ConfigMapSync; it is made before the ConfigMapSync is. */
+  /** An obstacle to a ConfigMapSync; it is created before the ConfigMapSync. */
   interface Obstacle {
     readonly name: string;
     readonly arrange: () => Promise<SpecChange>;
     readonly reason: string;
     readonly event: string;
     readonly message: string;
-    /** How often it looks again in an hour: about as often as the spec's interval, or the backoff, says. */
+    /** The number of runs in an hour: according to the spec's interval, or to the backoff. */
     readonly looks: readonly [least: number, most: number];
-    /** What makes it ready. */
+    /** Makes it ready. */
     readonly remedy: () => Promise<unknown>;
   }
   const later = { missing: '', terminating: '', full: '' };
@@ -176,7 +176,7 @@ describe('what is in the way gets a condition and one event, and is not tried ag
     const { items } = await c.admin.list(Event, { namespace: c.namespace });
     const warnings = items.filter(({ regarding, type }) => regarding?.name === name && type === 'Warning');
     expect(warnings.map(({ reason, series }) => ({ reason, series }))).toEqual([{ reason: event, series: undefined }]);
-    // What is tried again says how often; what only waits says nothing new.
+    // A retried ConfigMapSync reports the number of retries; one that only waits has no status update.
     const isRetried = (sync.status?.retryCount ?? 0) > 0;
     expect(isRetried).toBe(name === 'forbidden');
     if (!isRetried) expect(sync.metadata?.resourceVersion).toBe(versions.get(name));

@@ -13,7 +13,7 @@ afterAll(() => c[Symbol.asyncDispose]());
 
 type Policy = NonNullable<SpecChange['conflictPolicy']>;
 
-/** start makes a source and a ConfigMapSync that keeps both sides the same. */
+/** start creates a source and a ConfigMapSync that keeps both sides the same. */
 async function start(name: string, conflictPolicy: Policy = 'SourceWins', data = { color: 'red', size: 'l' }) {
   await c.source(name, { data });
   await c.sync(name, { direction: 'Bidirectional', conflictPolicy });
@@ -27,7 +27,7 @@ const untilData = (key: Place, data: Readonly<Record<string, string>>) =>
 const sorted = (data: Readonly<Record<string, string>> = {}) =>
   Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1));
 
-/** atOnce edits both sides before the operator sees either: it stands still meanwhile. */
+/** atOnce edits both sides before the operator observes either: it is stopped meanwhile. */
 async function atOnce(
   name: string,
   left: Readonly<Record<string, string | null>>,
@@ -110,7 +110,7 @@ it.each<readonly [Policy, 'Source' | 'Destination']>([
     expect(findCondition(waiting, 'Conflict')).toMatchObject({ status: 'True', reason: 'KeyConflict' });
     expect(findCondition(waiting, 'Conflict')?.message).toContain('both sides changed color; set the annotation');
     await c.untilEvent(name, 'ConflictDetected');
-    // What is in no conflict goes on.
+    // Keys without a conflict continue to be synced.
     expect(await dataOf(c.from(name))).toEqual({ color: 'left', new: '1', size: 'xl' });
     expect(await dataOf(c.to(name))).toEqual({ color: 'right', new: '1', size: 'xl' });
 
@@ -134,7 +134,7 @@ it('scenario 16 ends a conflict when somebody makes both sides the same', async 
   expect(findCondition(sync, 'Conflict')).toMatchObject({ status: 'False' });
 });
 
-/** freeze makes a copy immutable, and gives it a label of somebody else. */
+/** freeze makes a copy immutable, and adds a label of another client. */
 const freeze = (name: string) =>
   c.admin.patch(ConfigMap, c.to(name), {
     type: 'merge',

@@ -70,7 +70,7 @@ function only(include: readonly string[], ...transforms: NonNullable<SpecChange[
   return { keys: { include: [...include] }, transforms };
 }
 
-/** sync makes a ConfigMapSync of the content under a name of its own. */
+/** sync creates a ConfigMapSync of the content under its own name. */
 const sync = (name: string, spec: SpecChange) => c.sync(name, { configMapName: 'content', targetName: name, ...spec });
 
 it.each(cases)('scenario 09 copies what is left after: %s', async (name, spec, expected) => {
@@ -236,7 +236,7 @@ it('copies labels and annotations of the source as the spec says, and takes them
   const after = await c.admin.get(ConfigMap, c.to('meta'));
   expect(Object.keys(after.metadata?.labels ?? {})).toHaveLength(3);
   expect(after.metadata?.annotations).not.toHaveProperty('note');
-  // Content did not change, and neither did its time.
+  // The content did not change, so its time did not either.
   const at = ANNOTATIONS.syncedAt;
   expect(after.metadata?.annotations?.[at]).toBe(copy.metadata?.annotations?.[at]);
 });

@@ -1,12 +1,12 @@
 import type { Client } from '@bowline/runtime/client';
 
-/** InFlight is how many calls are under way, and what was the most. */
+/** InFlight holds the current and the maximum number of calls in progress. */
 export interface InFlight {
   now: number;
   most: number;
 }
 
-/** countingWrites is a client that counts its creations and deletions while they are under way. */
+/** countingWrites returns a client that counts its creations and deletions in progress. */
 export function countingWrites(client: Client, inFlight: InFlight): Client {
   const counted = async <T>(call: Promise<T>): Promise<T> => {
     inFlight.most = Math.max(inFlight.most, ++inFlight.now);
@@ -28,7 +28,7 @@ export function countingWrites(client: Client, inFlight: InFlight): Client {
     get(target, name) {
       if (Object.hasOwn(replaced, name)) return replaced[name as keyof typeof replaced];
       const member: unknown = Reflect.get(target, name, target);
-      // A method reaches its private state through the client itself, not through this proxy.
+      // A method accesses its private state through the client itself, not through this proxy.
       return typeof member === 'function' ? member.bind(target) : member;
     },
   });

@@ -5,7 +5,7 @@ import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { ANNOTATIONS, LABELS, MANAGED_BY } from '../api/names.ts';
 import { type Scenario, startScenario } from './scenario.test-support.ts';
 
-/** The deletions that the operator may still make before it is killed. */
+/** The number of deletions that the operator may still make before it is killed. */
 let deletionsLeft = Number.POSITIVE_INFINITY;
 let isDead = false;
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
     through: (client) =>
       client.checked(({ verb, resource }) => {
         if (verb === 'delete' && resource?.id === ConfigMap.id && deletionsLeft-- <= 0) isDead = true;
-        // The Lease is given back all the same, or the next life would have to wait for its end.
+        // The Lease is released anyway, or the next process would have to wait until it expires.
         if (isDead && resource?.plural !== 'leases') throw new Error('the process is dead');
       }),
   });

@@ -155,7 +155,7 @@ it('scenario 03 keeps the keys of others with Merge, and its own as they should 
   expect(followed.data).toEqual({ color: 'red', shape: 'round', foreign: 'kept' });
   expect(followed.metadata?.annotations?.[ANNOTATIONS.managedKeys]).toBe('color,shape');
 
-  // Foreign keys are none of its business: their edits cause no write.
+  // Foreign keys are not its concern: their edits cause no write.
   await c.untilReady('merge');
   await c.idle();
   const before = c.requests.length;

@@ -28,7 +28,7 @@ beforeAll(async () => {
   const connection = await proxy.connection('operator');
   let authorization = '';
   c = await startScenario({
-    // Only the operator goes through the proxy; what it bears is seen where it is handed out.
+    // Only the operator uses the proxy; its token is captured where it is issued.
     controlPlane: {
       kind: direct.kind,
       url: direct.url,
@@ -49,7 +49,7 @@ beforeAll(async () => {
     },
     clock: wire,
     wire,
-    // A Lease would be lost, and the process end; what is looked at here is how watches come back.
+    // The Lease would be lost, and the process would end; this test is about how watches recover.
     leaderElection: false,
     deadWatchAfterMs: DEAD_AFTER_MS,
     healthAddress: '127.0.0.1:0',
@@ -62,8 +62,8 @@ afterAll(async () => {
 });
 
 /**
- * watchLiveness is what liveness says of watches. Of the event loop it says nothing here: on a clock that is so fast a timer
- * that fires a few milliseconds late is as late as a whole tick.
+ * watchLiveness returns the liveness result for watches. The result for the event loop is ignored here: on such a fast
+ * clock, a timer that fires a few milliseconds late appears late by a whole tick.
  */
 async function watchLiveness(): Promise<string | undefined> {
   const response = await fetch(`http://127.0.0.1:${c.manager.ports.health}/livez?verbose`);
@@ -77,10 +77,10 @@ const ALIVE = '[+]watches ok';
 const untilWatches = (state: RegExp | string) =>
   expect.poll(watchLiveness, { timeout: 20_000, interval: 50 }).toMatch(state);
 
-/** Events alone can bring anything about. */
+/** Only events can cause anything. */
 const events = { syncInterval: '0s' };
 
-/** changeEverything does to all that a ConfigMapSync depends on what it does not see at the moment. */
+/** changeEverything changes everything that a ConfigMapSync depends on while it cannot observe it. */
 async function changeEverything(name: string): Promise<void> {
   await c.edit(c.from(name), { color: 'blue' });
   await c.admin.delete(ConfigMap, c.to(`${name}-2`));
@@ -130,8 +130,8 @@ it('scenario 12 catches up when watches are closed with 410', async () => {
     const watch = [pathname, searchParams.get('labelSelector')].filter(Boolean).join(' ');
     if (!isWatch) return undefined;
     back.add(watch);
-    // A watch that goes on from where it was is told once that this is too long ago; one that begins anew, because it could not
-    // come back for too long, is not.
+    // A watch that resumes from its last version gets one error that the version is too old; one that starts again,
+    // because it was disconnected for too long, does not.
     if (expired.has(watch) || searchParams.has('sendInitialEvents')) return undefined;
     expired.add(watch);
     return { kind: 'watch-error', code: 410 };

@@ -7,10 +7,10 @@ import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { configMapSync } from '../operator.ts';
 import { refusalOf, type SpecChange } from './scenario.test-support.ts';
 
-// Installs without rights in the whole cluster: the operator works in two namespaces, by a Role in each of them.
+// An installation without cluster-wide permissions: the operator works in two namespaces, with a Role in each of them.
 
 interface Limited extends Cluster, RunningOperators {
-  /** The other namespace that it works in, and one that it does not. */
+  /** The other namespace that it works in, and one in which it does not. */
   readonly target: string;
   readonly outside: string;
 }
@@ -88,7 +88,7 @@ it('syncs between its namespaces, and asks nothing of the whole cluster', async 
   expect(c.requests.filter((each) => each.includes(' namespaces '))).toEqual([]);
 });
 
-/** The namespace of a request, as `verb resource namespace/name` says it. */
+/** Returns the namespace of a request in the form `verb resource namespace/name`. */
 function placeOf(request: string): string {
   return request.split(' ')[2]?.split('/')[0] ?? '';
 }
@@ -140,7 +140,7 @@ it.each(outOfReach)('refuses %s out of its reach', async (field, spec) => {
 });
 
 it('gives what is out of its reach, and came past the webhook, a condition with its field', async () => {
-  // As what was made before the manager was limited.
+  // Like objects that were created before the manager was limited.
   await using trusting = await limited({
     operators: [{ ...configMapSync, webhooks: [] }],
     config: { 'configmap-sync': { trustAllAuthors: true } },

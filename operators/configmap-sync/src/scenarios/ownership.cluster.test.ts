@@ -96,7 +96,7 @@ it('scenario 10 reports a cycle that comes about later, on the youngest ConfigMa
   expect(ready?.message).not.toContain(two);
   expect(sync.status).toMatchObject({ syncedCount: 1, totalCount: 2, destinationExists: true });
   await c.untilEvent('loop-back', 'CycleDetected');
-  // The other one, and the copy that does not come back, go on.
+  // The other ConfigMapSync, and the copy that does not return, continue to be synced.
   await c.edit(place(one), { color: 'blue' });
   for (const namespace of [two, three])
     await c.until(ConfigMap, place(namespace), ({ data }) => data?.color === 'blue');

@@ -15,43 +15,49 @@ import { expect } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { configMapSync } from '../operator.ts';
 
-/** SpecChange is what a spec says besides its source. */
+/** SpecChange holds the fields of a spec besides its source. */
 export type SpecChange = Partial<WrittenOf<typeof ConfigMapSync>['spec']>;
 
-/** Place is a ConfigMap's key. */
+/** Place is the key of a ConfigMap. */
 export type Place = ObjectKey & { readonly namespace: string };
 
 /**
- * Scenario is a corner with the operator in it, as it is installed: under its own account, with its webhook. The tests of a file
- * share one, and take names of their own.
+ * Scenario is a test cluster with the operator as it is installed: with its own ServiceAccount and its webhook. The
+ * tests of a file share one, and use names of their own.
  */
 export interface Scenario extends Cluster, RunningOperators {
-  /** The operator's time, which stands still unless a test moves it: what happens without that is caused by events alone. */
+  /** The operator's clock, which stands still unless a test advances it: without that, only events cause anything. */
   readonly clock: VirtualClock;
-  /** Where copies go unless a spec says otherwise. */
+  /** The default namespace of copies. */
   readonly target: string;
-  /** source makes a ConfigMap in the scenario's namespace. */
+  /** source creates a ConfigMap in the scenario's namespace. */
   source(name: string, content?: Pick<ConfigMap, 'data' | 'binaryData' | 'immutable'>): Promise<ConfigMap>;
-  /** sync makes a ConfigMapSync of the ConfigMap with the same name. It goes to the target unless the spec says where to. */
+  /**
+   * sync creates a ConfigMapSync of the ConfigMap with the same name. Its destination is the target unless the spec
+   * sets one.
+   */
   sync(name: string, spec?: SpecChange): Promise<ConfigMapSync>;
-  /** from is the ConfigMap of that name in the scenario's namespace, to that in the target. */
+  /** from returns the key of the ConfigMap of that name in the scenario's namespace, to the one in the target. */
   from(name: string): Place;
   to(name: string): Place;
-  /** edit changes keys of a ConfigMap, as somebody else; null removes one. */
+  /** edit changes keys of a ConfigMap, as another client; null removes one. */
   edit(key: ObjectKey, data: Readonly<Record<string, string | null>>): Promise<ConfigMap>;
   /** change changes the spec of a ConfigMapSync. */
   change(name: string, spec: object): Promise<ConfigMapSync>;
-  /** untilReady waits until a ConfigMapSync as it is now has a reason of the condition Ready. */
+  /** untilReady waits until the current generation of a ConfigMapSync has a reason of the condition Ready. */
   untilReady(name: string, reason?: string): Promise<ConfigMapSync>;
   /** untilEvent waits for an event about a ConfigMapSync. */
   untilEvent(name: string, reason: string): Promise<Event>;
-  /** untilAsked waits until the operator has asked for something, of the requests since `from`. */
+  /** untilAsked waits until the operator has made a request, among the requests since `from`. */
   untilAsked(request: string, from?: number): Promise<void>;
-  /** missingNamespace is the name of a namespace that does not exist; made or not, it goes with the scenario. */
+  /**
+   * missingNamespace returns the name of a namespace that does not exist; if it is created, it is deleted with the
+   * scenario.
+   */
   missingNamespace(): string;
 }
 
-/** startScenario starts the operator, as it is installed unless the options say otherwise. */
+/** startScenario starts the operator, as it is installed unless the options override that. */
 export async function startScenario(options: Partial<OperatorsOptions & ClusterOptions> = {}): Promise<Scenario> {
   const clock = new VirtualClock();
   const c = await cluster({
@@ -105,7 +111,7 @@ export async function startScenario(options: Partial<OperatorsOptions & ClusterO
   return Object.defineProperties({ ...c, ...own }, Object.getOwnPropertyDescriptors(c));
 }
 
-/** refusalOf is the error of a request that the API server must refuse. */
+/** refusalOf returns the error of a request that the API server must refuse. */
 export async function refusalOf(attempt: Promise<unknown>): Promise<ApiError> {
   const error: unknown = await attempt.then(
     () => new Error('the request was accepted'),

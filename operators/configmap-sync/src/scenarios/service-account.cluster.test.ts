@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { type Scenario, startScenario } from './scenario.test-support.ts';
 
-/** How long what is known of an account's rights is believed. */
+/** How long the known rights of an account are cached. */
 const BELIEVED_MS = 30_000;
 
 let c: Scenario;
@@ -18,7 +18,7 @@ async function account(name: string) {
   return { serviceAccountName: name };
 }
 
-/** grant lets an account do something with the ConfigMaps of a namespace, and waits until the API server honours it. */
+/** grant grants an account verbs on the ConfigMaps of a namespace, and waits until the API server honors them. */
 async function grant(name: string, namespace: string, verbs: readonly string[]): Promise<void> {
   const metadata = { namespace, name: c.uniqueName('grant') };
   await c.admin.create(Role, { metadata, rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: [...verbs] }] });
@@ -33,7 +33,10 @@ async function grant(name: string, namespace: string, verbs: readonly string[]):
   }
 }
 
-/** revoke takes from an account what it may do in a namespace, and waits until the API server knows; `verb` is one of those rights. */
+/**
+ * revoke revokes the rights of an account in a namespace, and waits until the API server honors that; `verb` is one of
+ * those rights.
+ */
 async function revoke(name: string, namespace: string, verb: string): Promise<void> {
   const { items } = await c.admin.list(RoleBinding, { namespace });
   const bindings = items.filter(({ subjects }) => subjects?.some((subject) => subject.name === name));
@@ -104,7 +107,7 @@ it.each(['Delete', 'Orphan'] as const)(
     await c.untilReady(name);
     const copy = await c.admin.get(ConfigMap, other);
     await revoke(name, other.namespace, 'update');
-    // What remains of its rights counts, not whether it is still there.
+    // Its remaining rights count, not whether it still exists.
     await c.admin.delete(ServiceAccount, c.from(name));
     await c.clock.advance(BELIEVED_MS);
     await c.admin.delete(ConfigMapSync, c.from(name));
@@ -139,7 +142,7 @@ it('scenario 14 asks again about rights every 30 s, and writes nothing meanwhile
   await c.sync('waiting', await account('waiting'));
   const { metadata } = await c.untilReady('waiting', 'InsufficientPermissions');
   await c.untilEvent('waiting', 'SyncFailed');
-  // The first time it asks again everything that was said before has been sent.
+  // When it reviews again for the first time, all earlier events have been sent.
   await c.pass(30_000);
   const since = Date.now();
   const before = c.requests.length;

@@ -9,7 +9,7 @@ const SYNCS = 500;
 const TEN_MINUTES_MS = 600_000;
 
 let c: Scenario;
-/** Versions of every ConfigMapSync and copy. */
+/** The versions of every ConfigMapSync and copy. */
 let before: ReadonlyMap<string, string | undefined>;
 
 beforeAll(async () => {
@@ -17,7 +17,7 @@ beforeAll(async () => {
   await c.source('steady');
   const names = Array.from({ length: SYNCS }, (_, index) => `steady-${index}`);
   const failures = await forEachConcurrently(names, 16, async (name) => {
-    // One in ten waits for a source that never comes: that, too, is a state that lasts.
+    // One in ten waits for a source that never appears: that, too, is a steady state.
     const configMapName = Number(name.slice(7)) % 10 === 0 ? 'none' : 'steady';
     await c.sync(name, { configMapName, targetName: name });
   });
@@ -46,11 +46,11 @@ async function versions(): Promise<ReadonlyMap<string, string | undefined>> {
   );
 }
 
-/** looks is how many sources were read since then: every run reads one. */
+/** looks returns how many sources were read since then: every run reads one. */
 const looks = (from: number) =>
   c.requests.slice(from).filter((request) => request.startsWith('get configmaps ')).length;
 
-/** untilSent makes one more ConfigMapSync and waits for its event: those before it have been sent then. */
+/** untilSent creates one more ConfigMapSync and waits for its event: those before it have been sent by then. */
 async function untilSent(name: string): Promise<void> {
   await c.sync(name, { configMapName: 'steady', targetName: name });
   await c.untilEvent(name, 'Created');
@@ -60,7 +60,7 @@ it(`scenario 17 writes nothing in ten minutes with ${SYNCS} ConfigMapSyncs, and 
   const since = Date.now();
   const start = c.requests.length;
   await c.pass(TEN_MINUTES_MS, 60_000);
-  // Every one of them was looked at in that time.
+  // Every one of them was reconciled in that time.
   expect(looks(start)).toBeGreaterThanOrEqual(SYNCS);
   expect(await versions()).toEqual(before);
   await untilSent('last-17');
@@ -76,7 +76,7 @@ it(`scenario 13 writes nothing after a restart with ${SYNCS} ConfigMapSyncs`, as
   const after = await versions();
   for (const [object, version] of before) expect(after.get(object), object).toBe(version);
   await untilSent('last-13');
-  // A new process puts its certificate into the webhook configuration that the rig makes anew.
+  // A new process writes its certificate into the webhook configuration, which the test rig recreates.
   const writes = (await c.writes(since)).filter((write) => !/last-13|webhookconfigurations/.test(write));
   expect(writes).toEqual([]);
 }, 60_000);

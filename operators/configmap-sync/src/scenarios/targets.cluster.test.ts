@@ -7,7 +7,7 @@ import { countingWrites, type InFlight } from './counting-client.test-support.ts
 import { type Scenario, startScenario } from './scenario.test-support.ts';
 
 const NAMESPACES = 300;
-/** Less than the default, so that a bound that is not kept shows. */
+/** Less than the default, so that exceeding the limit shows. */
 const MOST_WRITES = 24;
 
 const inFlight: InFlight = { now: 0, most: 0 };
@@ -24,7 +24,7 @@ afterAll(() => c[Symbol.asyncDispose]());
 const label = (name: string, labels: Readonly<Record<string, string | null>>) =>
   c.admin.patch(Namespace, { name }, { type: 'merge', body: { metadata: { labels } } });
 
-/** named selects namespaces by their names. */
+/** named returns a selector of namespaces by their names. */
 const named = (...values: string[]) => ({
   matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values }],
 });
@@ -106,7 +106,7 @@ it(`scenario 08 writes ${NAMESPACES} copies with one request each, a bounded num
   await c.idle();
   expect(sync.status?.destinations).toHaveLength(100);
   const asked = c.requests.slice(before).filter((request) => / configmaps /.test(request));
-  // The creations do not know their names when they are counted: the API server learns them from the body.
+  // The names of creations are not known when they are counted: the API server reads them from the body.
   const creations = asked.filter((request) => request.startsWith('create '));
   expect(new Set(creations).size).toBe(NAMESPACES);
   expect(creations).toHaveLength(NAMESPACES);

@@ -18,8 +18,8 @@ import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { REQUESTS } from '../api/names.ts';
 import { configMapSync } from '../operator.ts';
 
-// Mallory may do everything with ConfigMaps and ConfigMapSyncs in her own namespaces, and read one shared ConfigMap. Every test is
-// a way to reach further through the operator, which may read and write everywhere.
+// Mallory may do everything with ConfigMaps and ConfigMapSyncs in her own namespaces, and read one shared ConfigMap.
+// Every test is an attempt to get further through the operator, which may read and write everywhere.
 
 const everything = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 const configMaps: PolicyRule = { apiGroups: [''], resources: ['configmaps'], verbs: everything };
@@ -36,12 +36,12 @@ type SpecChange = Partial<WrittenOf<typeof ConfigMapSync>['spec']>;
 let c: Cluster & RunningOperators;
 let mallory: Client;
 let user: string;
-/** Mallory's: the namespaces of her ConfigMapSyncs and of their copies. */
+/** Mallory's namespaces: that of her ConfigMapSyncs and that of their copies. */
 let team: string;
 let branch: string;
-/** Somebody else's, with a ConfigMap `private` in it. */
+/** A namespace of another team, with a ConfigMap `private` in it. */
 let other: string;
-/** Somebody else's, with a ConfigMap `shared` that Mallory may read. */
+/** A namespace of another team, with a ConfigMap `shared` that Mallory may read. */
 let library: string;
 
 beforeAll(async () => {
@@ -64,7 +64,7 @@ beforeAll(async () => {
 
 afterAll(() => c[Symbol.asyncDispose]());
 
-/** grant gives Mallory rights in a namespace, and waits until the API server honours the last of them. */
+/** grant grants Mallory rights in a namespace, and waits until the API server honors the last of them. */
 async function grant(namespace: string, rules: readonly PolicyRule[]): Promise<void> {
   const metadata = { namespace, name: c.uniqueName('grant') };
   await c.admin.create(Role, { metadata, rules });
@@ -86,7 +86,7 @@ function syncOf(name: string, spec: SpecChange, namespace = team) {
   return ConfigMapSync.withDefaults({ metadata: { namespace, name }, spec: given });
 }
 
-/** refused expects the review to say no, and says what it said. */
+/** refused expects the review to refuse the request, and returns the message. */
 async function refused(attempt: Promise<unknown>): Promise<string> {
   const error: unknown = await attempt.then(
     () => undefined,
@@ -116,7 +116,7 @@ async function exists(namespace: string, name: string): Promise<boolean> {
   return (await c.admin.find(ConfigMap, { namespace, name })) !== undefined;
 }
 
-/** powerless makes a sync of Mallory's by an account that she may act as, and that may do nothing. */
+/** powerless creates a sync of Mallory's with an account that she may impersonate, and that has no rights. */
 async function powerless(name: string, spec: SpecChange): Promise<ConfigMapSync> {
   const account = c.uniqueName('powerless');
   await c.admin.create(ServiceAccount, { metadata: { namespace: team, name: account } });
@@ -398,7 +398,7 @@ describe('nothing is synced without a review', () => {
     await admitted(() => mallory.create(ConfigMapSync, syncOf('window', spec)));
     await untilReason('window', 'AuthorNotReviewed');
     expect(await exists(team, 'private')).toBe(false);
-    // What was there stays: copies are neither taken away nor kept up to date.
+    // Existing copies stay: they are neither removed nor updated.
     await c.admin.patch(ConfigMap, { namespace: team, name: 'mine' }, { type: 'merge', body: { data: { a: '2' } } });
     await c.idle();
     expect(await c.admin.get(ConfigMap, { namespace: branch, name: 'mine' })).toMatchObject({ data: { a: '1' } });

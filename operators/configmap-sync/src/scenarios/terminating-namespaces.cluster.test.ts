@@ -22,7 +22,7 @@ beforeEach(() => complaints.splice(0));
 
 const selectors = { destinationSelector: { matchLabels: { team: 'going' } } };
 
-/** selectedNamespace makes a namespace that is selected, and that stays while it is being deleted until `letGo`. */
+/** selectedNamespace creates a namespace that is selected, and whose deletion does not complete until `letGo`. */
 async function selectedNamespace() {
   const name = await c.createNamespace('scenario-going');
   await c.admin.patch(Namespace, { name }, { type: 'merge', body: { metadata: { labels: { team: 'going' } } } });
@@ -57,7 +57,7 @@ it('takes a namespace that is being deleted for no target of a selector, without
     await c.untilReady(name);
   }
   await c.idle();
-  // A retry would wait for its time in the queue; the operator's own clock stands still.
+  // A retry would wait in the queue; the operator's own clock stands still.
   const waiting = c.manager.status().flatMap(({ controllers }) => controllers.flatMap(({ keys }) => keys));
   expect(waiting.filter(({ failures }) => failures > 0)).toEqual([]);
   expect(complaints).toEqual([]);
@@ -77,7 +77,7 @@ it('leaves the copies alone in a namespace that is being deleted, whatever the d
   await c.untilGone(ConfigMap, { namespace: going.name, name: 'kept' });
   await going.letGo();
   await c.idle();
-  // A creation may be tried, and refused, where the end of a copy is seen before that of its namespace.
+  // A creation may be attempted, and refused, if the deletion of a copy is observed before that of its namespace.
   const writes = c.requests.slice(from).filter((each) => /^(patch|update|delete) configmaps /.test(each));
   expect(writes).toEqual([]);
   expect(complaints).toEqual([]);

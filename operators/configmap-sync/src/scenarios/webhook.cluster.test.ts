@@ -14,7 +14,7 @@ const two = [
   { namespace: 'a', name: '' },
   { namespace: 'b', name: '' },
 ];
-// A spec as somebody writes it, who knows nothing of types.
+// A spec as a user writes it, without regard to types.
 const cases: readonly (readonly [what: string, spec: object, field: string, message: string])[] = [
   [
     'no destination',

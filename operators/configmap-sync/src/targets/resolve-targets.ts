@@ -6,26 +6,26 @@ import type { Spec } from '../api/config-map-sync.ts';
 export interface Target {
   readonly namespace: string;
   readonly name: string;
-  /** Whether the selector chose it, and no destination names it. */
+  /** Whether only the selector matches it, and no destination names it. */
   readonly selected: boolean;
   /** Why it cannot be written now. */
   readonly problem?: 'NamespaceMissing' | 'NamespaceTerminating' | 'CycleDetected';
 }
 
-/** NamespaceView is what targets depend on. */
+/** NamespaceView is the part of a Namespace that targets depend on. */
 export interface NamespaceView {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly terminating: boolean;
 }
 
-/** namespaceView is what targets depend on of a Namespace. */
+/** namespaceView returns the part of a Namespace that targets depend on. */
 export function namespaceView({ metadata }: MetadataObject): NamespaceView {
   const { name = '', labels = {}, deletionTimestamp } = metadata;
   return { name, labels, terminating: deletionTimestamp !== undefined };
 }
 
-/** TargetSpec is the part of a spec that chooses targets. */
+/** TargetSpec is the part of a spec that selects targets. */
 export type TargetSpec = Pick<
   Spec,
   | 'sourceNamespace'
@@ -38,9 +38,10 @@ export type TargetSpec = Pick<
 >;
 
 /**
- * resolveTargets is every ConfigMap that a spec asks to be a copy: each once, never the source itself, by namespace and
- * name. Without namespaces (they are not visible) a selector chooses nothing, and named destinations are taken to exist. A
- * selector never chooses a namespace that is being deleted: nothing can be created there.
+ * resolveTargets returns every ConfigMap that a spec requests as a copy: each once, never the source itself, by
+ * namespace and name. If `namespaces` is undefined because they are not visible, a selector matches nothing, and named
+ * destinations are assumed to exist. A selector never matches a namespace that is being deleted: nothing can be created
+ * there.
  */
 export function resolveTargets(spec: TargetSpec, namespaces: readonly NamespaceView[] | undefined): readonly Target[] {
   const targets = new Map<string, Target>();
@@ -61,7 +62,7 @@ export function resolveTargets(spec: TargetSpec, namespaces: readonly NamespaceV
   return [...targets.values()].sort((a, b) => byText(a.namespace, b.namespace) || byText(a.name, b.name));
 }
 
-/** namedTargets are the targets that a spec names, whatever namespaces there are. */
+/** namedTargets returns the targets that a spec names, whether or not their namespaces exist. */
 export function namedTargets(spec: TargetSpec): readonly { readonly namespace: string; readonly name: string }[] {
   const fallback = targetName(spec);
   const { destinationNamespace, destinations = [] } = spec;

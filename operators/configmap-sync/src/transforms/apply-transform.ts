@@ -6,24 +6,24 @@ import { ContentProblem } from '../content/content-problem.ts';
 import { MOST_CONTENT_BYTES } from '../content/content-size.ts';
 import { replaceInValues } from './replace-in-values.ts';
 
-/** Entries is content on its way through transforms. */
+/** Entries is content between transforms. */
 export type Entries = ReadonlyMap<string, Entry>;
 
-/** TransformContext is where a transform stands. */
+/** TransformContext describes the position of a transform. */
 export interface TransformContext {
   /** `spec.transforms[1]`. */
   readonly field: string;
-  /** How many transforms of the spec replace in values: they share the time. */
+  /** The number of transforms of the spec that replace in values: they share the time limit. */
   readonly replaces: number;
 }
 
 /**
- * What may be on its way at once. A later transform may drop what an earlier one used up, so that this is more than a
- * ConfigMap holds.
+ * The size limit of content between transforms. A later transform may drop what an earlier one produced, so this is
+ * more than a ConfigMap holds.
  */
 const MOST_BYTES_ON_THE_WAY = 4 * MOST_CONTENT_BYTES;
 
-/** applyTransform makes one step. It throws a ContentProblem that names the field at fault. */
+/** applyTransform applies one transform. It throws a ContentProblem that names the field at fault. */
 export function applyTransform(entries: Entries, transform: Transform, context: TransformContext): Map<string, Entry> {
   const { rename, prefix, suffix, set, remove, replace, template } = transform;
   const at = (member: string): string => `${context.field}.${member}`;
@@ -73,7 +73,7 @@ function checkKey(key: string, field: string): void {
   if (problem) throw new ContentProblem('InvalidSpec', field, `the key ${JSON.stringify(key)} ${problem}`);
 }
 
-/** Holes see text alone: what is binary has no place in a template. */
+/** Expressions of a template see only text: binary values have no place in it. */
 function rendered(entries: Entries, template: string, field: string): string {
   const text = [...entries].filter(([, { type }]) => type === 'd').map(([key, { value }]) => [key, value]);
   try {

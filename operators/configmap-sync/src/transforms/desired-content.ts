@@ -8,8 +8,8 @@ import { filterKeys } from '../content/key-filter.ts';
 import { applyTransform } from './apply-transform.ts';
 
 /**
- * desiredContent is what a copy should hold: the chosen keys of the source, and what the transforms make of them, in their
- * order. It throws a ContentProblem when that cannot be stored in a ConfigMap.
+ * desiredContent returns the content that a copy should have: the selected keys of the source, changed by the
+ * transforms in their order. It throws a ContentProblem if the result cannot be stored in a ConfigMap.
  */
 export function desiredContent(source: Content, spec: Pick<Spec, 'keys' | 'transforms'>): Content {
   const chosen = filterKeys(source, spec.keys);

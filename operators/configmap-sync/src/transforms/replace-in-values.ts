@@ -5,13 +5,16 @@ import type { Entry } from '../content/content.ts';
 import { ContentProblem } from '../content/content-problem.ts';
 import { MOST_CONTENT_BYTES } from '../content/content-size.ts';
 
-/** The steps that all replacements of one spec may take together: enough for a simple pattern over a whole ConfigMap. */
+/**
+ * The maximum number of steps for all replacements of one spec together: enough for a simple pattern over a whole
+ * ConfigMap.
+ */
 const MOST_STEPS = 4_000_000;
 
-/** What a value gets at least, so that short ones among long ones can be looked at. */
+/** The minimum number of steps for a value, so that short values among long ones can be processed. */
 const LEAST_STEPS = 100;
 
-/** replaceInValues replaces every match of a pattern in the values of some keys; binary values are left alone. */
+/** replaceInValues replaces every match of a pattern in the values of some keys; binary values are left unchanged. */
 export function replaceInValues(
   entries: ReadonlyMap<string, Entry>,
   { keys, pattern, replacement }: NonNullable<Transform['replace']>,
@@ -21,7 +24,7 @@ export function replaceInValues(
   const meant = [...entries].filter(([key, { type }]) => type === 'd' && isMeant(key));
   const length = meant.reduce((sum, [, { value }]) => sum + value.length, 0);
   const result = new Map(entries);
-  // All of them together must fit into a ConfigMap: one after the other they could fill the memory.
+  // All results together must fit into a ConfigMap: otherwise they could exhaust the memory one after the other.
   let left = MOST_CONTENT_BYTES;
   try {
     const compiled = compileReplacement(pattern, replacement);

@@ -3,11 +3,14 @@ import { compileReplacement } from '@bowline/machinery/schema';
 import { parseTemplate, recentTemplate } from '@bowline/machinery/template';
 import type { Transform } from '../api/config-map-sync.ts';
 
-// Compiling is work that everybody waits for, and a spec may have 64 transforms: these bound it to about half a second.
+// Compiling blocks the process, and a spec may have 64 transforms: these limits bound it to about half a second.
 const MOST_EXPRESSION_CHARACTERS = 16_384;
 const MOST_INSTRUCTIONS = 10_000;
 
-/** transformProblems is what is wrong with transforms whatever the source holds, and that their schema cannot say. */
+/**
+ * transformProblems returns the problems of transforms that do not depend on the source and that their schema cannot
+ * express.
+ */
 export function transformProblems(transforms: readonly Transform[]): readonly FieldProblem[] {
   const compiled: Compiled = { characters: 0, instructions: 0 };
   return transforms.flatMap((transform, index) =>
@@ -21,7 +24,7 @@ export function transformProblems(transforms: readonly Transform[]): readonly Fi
 
 type Problem = Pick<FieldProblem, 'field' | 'message'>;
 
-/** Compiled is what compiling has taken so far: characters of expressions, and instructions of patterns. */
+/** Compiled counts the cost of compiling so far: characters of expressions, and instructions of patterns. */
 interface Compiled {
   characters: number;
   instructions: number;

@@ -4,8 +4,8 @@ import { metadataProblems } from '../metadata/copied-metadata.ts';
 import { transformProblems } from '../transforms/transform-problems.ts';
 
 /**
- * checkSpec is everything wrong with a spec that its schema cannot say: templates, patterns, keys, names of labels. The
- * webhook refuses such a spec; one that came past it gets a condition.
+ * checkSpec returns all problems of a spec that its schema cannot express: templates, patterns, keys, label names. The
+ * webhook refuses such a spec; one that bypassed it gets a condition.
  */
 export function checkSpec(spec: Spec): readonly FieldProblem[] {
   const { destinationSelector, transforms = [], metadata } = spec;

@@ -35,7 +35,7 @@ interface Asked {
   readonly dryRun?: boolean;
 }
 
-/** Asks the webhook about a request of alice, who has these rights. */
+/** Calls the webhook with a request of alice, who has these rights. */
 async function ask(allowed: readonly string[], asked: Asked = {}) {
   const transport = new ReviewingTransport(...allowed);
   const names = ['team', 'src', 'dst', 'other'];

@@ -16,13 +16,13 @@ import type { Deps } from '../deps.ts';
 import { type NamespaceView, namespaceView } from '../targets/resolve-targets.ts';
 import { checkSpec } from '../validation/check-spec.ts';
 
-/** ReviewDeps is what the webhook needs of the operator's setup. */
+/** ReviewDeps is the part of the operator's dependencies that the webhook needs. */
 export type ReviewDeps = Pick<Deps, 'config' | 'ownNamespace' | 'namespaces'>;
 
 /**
- * review is the webhook that no ConfigMapSync gets past: the operator reads and writes with rights of its own, so that whoever
- * asks for a sync must have the rights to do the same. It is asked when one is created or its spec changes, and by nothing
- * else: deleting never depends on it.
+ * review is the webhook that checks every ConfigMapSync: the operator reads and writes with its own permissions, so the
+ * author of a sync must have the rights to do the same. It is called when one is created or its spec changes, and for
+ * nothing else: deletion never depends on it.
  */
 export const review = validating(ConfigMapSync, {
   name: 'review',
@@ -40,7 +40,7 @@ export const review = validating(ConfigMapSync, {
     const problems = [...checkSpec(spec), ...reachProblems(spec, namespace, deps.namespaces)];
     if (problems.length > 0) return invalid(problems);
     const rights = oldObject ? changeRights(oldObject.spec, spec, namespace) : authorRights(spec, namespace);
-    // Nothing is remembered: who was granted a right a moment ago may use it, who lost it may not.
+    // Nothing is cached: a right that was just granted counts, and one that was just revoked does not.
     const reviews = new AccessReviews({ client: live, clock, local: deps.namespaces !== undefined, keepMs: 0 });
     const missing = await reviews.missing(subjectOf(userInfo), rights, { signal });
     if (missing.length > 0) {
@@ -50,7 +50,7 @@ export const review = validating(ConfigMapSync, {
     }
     const namespaces = deps.namespaces ? undefined : list(Namespace).map(namespaceView);
     const sync = { key: keyString({ namespace, name: object.metadata?.name ?? '' }), spec };
-    // Whose author is reviewed here and now needs no configuration that says so.
+    // The author who is being reviewed now does not depend on the webhook configuration.
     const isReviewed = (name: string): boolean => name === namespace || isObeyedIn(request, name);
     const cycle = await cycleOf(sync, writingSyncs(list(ConfigMapSync)), namespaces, { reviews, isReviewed, signal });
     return cycle ?? admit();
@@ -61,8 +61,9 @@ function invalid(problems: readonly FieldProblem[]): ValidatingAnswer {
 }
 
 /**
- * cycleOf refuses what would close a cycle, whoever else is in it was there before. Only what the author names is told: what lies
- * between may be somebody else's. Nothing is told of cycles to an account that could not write such copies.
+ * cycleOf refuses a ConfigMapSync that would close a cycle, because the others in the cycle existed before. The message
+ * contains only what the author names: the rest of the cycle may belong to other owners. Cycles are not reported to an
+ * account that could not write such copies.
  */
 async function cycleOf(
   of: Sync,
@@ -71,7 +72,7 @@ async function cycleOf(
   judge: EdgeJudge,
 ): Promise<ValidatingAnswer | undefined> {
   const { closing, back } = findLoops(syncEdges(of, others, namespaces), of.key);
-  // What it was before is among the others.
+  // Its previous version is among the others.
   const effective = await effectiveEdges([...closing, ...back], [...others, of], judge);
   const [edge] = findLoops(effective, of.key).closing;
   if (!edge) return undefined;

@@ -10,23 +10,26 @@ import { missingForType, reservedType } from '../api/secret-type.ts';
 import type { Entry } from './entry-schema.ts';
 import type { KeySelection } from './secret-sync-request.ts';
 
-/** EntryProblem is what is wrong with one field of an entry. */
+/** EntryProblem reports what is wrong with one field of an entry. */
 export interface EntryProblem {
-  /** Below the entry: `keys.DB`. Empty for the entry itself. */
+  /** The path below the entry: `keys.DB`. Empty for the entry itself. */
   readonly field: string;
   readonly message: string;
 }
 
 const LEAST_REFRESH_MS = 60_000;
-// A year: what is longer is meant to be never.
+// A year: a longer interval is meant as never.
 const MOST_REFRESH_MS = 365 * 24 * 3_600_000;
 
-/** entryRules are what the fields of an entry must fulfil beyond its schema, so that nothing is refused later that can be known now. */
+/**
+ * entryRules checks the rules for the fields of an entry beyond its schema, so that everything that can be rejected now
+ * is not rejected later.
+ */
 export function entryRules(entry: Entry, keys: readonly KeySelection[] | undefined): readonly EntryProblem[] {
   return [...ofTexts(entry), ...ofNames(entry), ...ofKeys(entry, keys), ...ofPolicies(entry), ...ofType(entry, keys)];
 }
 
-/** refreshIntervalMs is a refresh interval in milliseconds, or undefined for one that is none. */
+/** refreshIntervalMs parses a refresh interval into milliseconds, and returns undefined if it is not valid. */
 export function refreshIntervalMs(text: string): number | undefined {
   try {
     const ms = parseDuration(text);
@@ -37,7 +40,7 @@ export function refreshIntervalMs(text: string): number | undefined {
   }
 }
 
-// They end up in requests, annotations and messages, where no store has them in a name.
+// These fields are copied into requests, annotations and messages, and no store allows these characters in a name.
 const UNWRITABLE = /[\p{Cc}\p{Surrogate}\u2028\u2029]/u;
 
 function ofTexts(entry: Entry): readonly EntryProblem[] {

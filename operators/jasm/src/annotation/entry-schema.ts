@@ -2,7 +2,9 @@ import { type Read, s } from '@bowline/machinery/schema';
 
 const text = (most: number) => s.string().minLength(1).maxLength(most);
 
-/** entrySchema is one secret that a pod asks for, as its annotation says it. What one field means for another is checked apart. */
+/**
+ * entrySchema is one requested secret, as an entry of a pod's annotation. Rules between fields are checked separately.
+ */
 export const entrySchema = s.object({
   provider: s.string().describe('The store, for instance aws-secretsmanager.'),
   path: text(2_048).describe("The secret in the store, in the store's own format."),
@@ -53,11 +55,11 @@ export const entrySchema = s.object({
   restart: s.boolean().describe('Whether the workload is restarted when the content changes.').optional(),
 });
 
-/** Entry is an entry that fits the schema, with defaults. */
+/** Entry is an entry that matches the schema, with defaults. */
 export type Entry = Read<typeof entrySchema>;
 
-/** keyListSchema is `keys` as a list: those of the source that the Secret gets under the same name. */
+/** keyListSchema is `keys` as a list: keys of the source that the Secret gets under the same name. */
 export const keyListSchema = s.array(text(253)).minItems(1).listType('set');
 
-/** keyMapSchema is `keys` as a map: keys of the Secret, and what they are called in the source. */
+/** keyMapSchema is `keys` as a map: from keys of the Secret to keys of the source. */
 export const keyMapSchema = s.map(text(2_048)).minProperties(1);

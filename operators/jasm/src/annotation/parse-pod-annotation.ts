@@ -5,13 +5,13 @@ import { readYaml, YamlProblem, type YamlText } from './read-yaml.ts';
 import type { AnnotationProblem, PodAnnotation, SecretSyncRequest } from './secret-sync-request.ts';
 import { TemplateBudget } from './template-budget.ts';
 
-/** MOST_SECRETS is how many secrets one pod may ask for. */
+/** MOST_SECRETS is the maximum number of secrets that one pod may request. */
 export const MOST_SECRETS = 20;
 
 /**
- * parsePodAnnotation reads the annotation by which a pod asks for secrets: one at the top level, or a list under `secrets`.
- * `known` are the names of the providers; undefined: any name counts. It never throws; what is wrong is in the answer, and
- * an entry that is right counts whatever stands beside it.
+ * parsePodAnnotation parses the annotation by which a pod requests secrets: one at the top level, or a list under
+ * `secrets`. `known` holds the names of the providers; if it is undefined, any name is valid. It never throws: problems
+ * are part of the result, and a valid entry counts whatever other entries there are.
  */
 export function parsePodAnnotation(text: string, known: readonly string[] | undefined): PodAnnotation {
   try {
@@ -70,7 +70,10 @@ function answerOf(places: readonly Place[], yaml: YamlText, known: readonly stri
   return { requests, problems };
 }
 
-/** Two entries for one Secret would write it in turns. The first counts, whether it is right or not: it is not for us to choose. */
+/**
+ * Two entries for one Secret would overwrite each other in turn. The first counts, valid or not: the choice is not
+ * ours.
+ */
 function duplicates(value: unknown, field: string, names: Map<unknown, string>): readonly EntryProblem[] {
   const name = memberOf(value, 'secretName');
   if (typeof name !== 'string') return [];
@@ -113,7 +116,7 @@ function problemOf(
   return { reason, message: said.join('; ') };
 }
 
-/** at is a field and its line, or that of the nearest one around it which is there. */
+/** at returns a field with its line, or with the line of its nearest ancestor that exists. */
 function at(field: string, { lineOf }: YamlText): string {
   for (let around = field; around !== ''; around = around.replace(/(^|[.[])[^.[]*$/, '')) {
     const line = lineOf(around);
@@ -126,7 +129,7 @@ function refused(message: string): PodAnnotation {
   return { requests: [], problems: [{ reason: 'AnnotationInvalid', message: shortened(message) }] };
 }
 
-// What is at fault stands at the beginning, what would be right at the end, and a value that may be long between them.
+// A message starts with the field and ends with the remedy; a long value may stand in between.
 const MOST_CHARACTERS = 500;
 
 function shortened(text: string): string {

@@ -1,21 +1,21 @@
-/** PlainYaml is what a text says that has nothing but fields with a word each. */
+/** PlainYaml is the content of a text that consists only of fields with one word each. */
 export interface PlainYaml {
   readonly value: Readonly<Record<string, string>>;
   /** Lines by field. */
   readonly lines: ReadonlyMap<string, number>;
 }
 
-// A letter or a slash at the beginning, so that no number, indicator or sign of a list can be meant, and nothing behind it that YAML
-// gives a meaning to: a colon has one only at the end of a word.
+// The first character is a letter or a slash, so the value cannot be a number, an indicator or a list item, and the
+// rest has no characters with a meaning in YAML: a colon has one only at the end of a word.
 const FIELD = /^([A-Za-z]+): ([A-Za-z/](?:[\w/.@+=:-]*[\w/.@+=-])?)$/;
 
-// What YAML takes for something else than text.
+// Words that YAML does not read as text.
 const NO_TEXT = /^(?:null|Null|NULL|true|True|TRUE|false|False|FALSE)$/;
 
 /**
- * plainYaml reads the texts that nearly everybody writes: `provider`, `path` and `secretName` on a line each. Undefined for all others,
- * and for whatever is wrong with a text: the library reads these. It is a hundred times as fast, and a cluster that starts has
- * thousands of them.
+ * plainYaml parses the form that nearly all users write: `provider`, `path` and `secretName` on a line each. It returns
+ * undefined for all other texts, and for any text with a problem: the library parses these. It is a hundred times as
+ * fast, and there are thousands of such texts when a cluster starts.
  */
 export function plainYaml(text: string): PlainYaml | undefined {
   const members = new Map<string, string>();

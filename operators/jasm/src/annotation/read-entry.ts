@@ -6,7 +6,7 @@ import { requestHash } from './request-hash.ts';
 import type { KeySelection, SecretSyncRequest } from './secret-sync-request.ts';
 import type { TemplateBudget } from './template-budget.ts';
 
-/** ReadEntry is an entry that was read: what it asks for, or what is wrong with it. */
+/** ReadEntry is a parsed entry: its request, or its problems. */
 export type ReadEntry =
   | { readonly request: SecretSyncRequest; readonly problems?: undefined }
   | { readonly request?: undefined; readonly problems: readonly EntryProblem[] };
@@ -16,12 +16,12 @@ const KNOWN_FIELDS: Readonly<Record<string, StructuralSchema>> = entrySchema.jso
 /** ENTRY_FIELDS are the names of the fields of an entry. */
 export const ENTRY_FIELDS: readonly string[] = Object.keys(KNOWN_FIELDS);
 
-/** readEntry makes a request of one entry of the annotation; `field` is where it stands. */
+/** readEntry parses one entry of the annotation into a request; `field` is its path in the annotation. */
 export function readEntry(given: unknown, field: string, templates: TemplateBudget): ReadEntry {
   const value = withNumberZero(given);
   const malformed = [...emptyFields(value), ...strangeFields(value), ...schemaProblems(value, entrySchema.json, '')];
   if (malformed.length > 0) return { problems: oncePerField(malformed) };
-  // Just checked: it is what the schema says.
+  // The checks above guarantee that it matches the schema.
   const entry = applyDefaults(value, entrySchema.json) as Entry;
   const badKeys = keysProblems(entry.keys);
   if (badKeys.length > 0) return { problems: oncePerField(badKeys) };
@@ -30,7 +30,7 @@ export function readEntry(given: unknown, field: string, templates: TemplateBudg
   return problems.length > 0 ? { problems } : { request: requestOf(entry, keys, field) };
 }
 
-/** `refreshInterval: 0` is a number to YAML, and the one that people write for never. */
+/** YAML reads `refreshInterval: 0` as a number, and users write it for never. */
 function withNumberZero(value: unknown): unknown {
   return isObject(value) && value.refreshInterval === 0 ? { ...value, refreshInterval: '0' } : value;
 }
@@ -57,7 +57,7 @@ function unknownField(field: string): string {
 }
 
 function schemaProblems(value: unknown, schema: StructuralSchema, path: string): readonly EntryProblem[] {
-  // The path is put in front afterwards: messages then speak of the value alone.
+  // The path is prepended afterwards, so that messages describe only the value.
   return validate(value, schema).map((problem) => {
     const below = problem.field === '<nil>' ? '' : problem.field;
     const field = below.startsWith('[') || below === '' || path === '' ? `${path}${below}` : `${path}.${below}`;
@@ -70,7 +70,7 @@ function reworded({ field, reason, message }: FieldProblem): string {
     const description = KNOWN_FIELDS[field]?.description ?? '';
     return `${message}: ${description.charAt(0).toLowerCase()}${description.slice(1).replace(/\.$/, '')}`;
   }
-  // `Invalid value: "integer": secretName in body must be of type string: "integer"` says everything twice.
+  // `Invalid value: "integer": secretName in body must be of type string: "integer"` repeats everything.
   const short = message.replace(/^(Invalid value: (?:"[^"]*"|\d+): )\S* ?in body /, '$1');
   if (reason !== 'FieldValueTypeInvalid') return short;
   return `${short.replace(/: "[a-z]+"$/, '')}${hint(short)}`;
@@ -96,7 +96,7 @@ function keysProblems(keys: unknown): readonly EntryProblem[] {
 
 function selectionOf(keys: unknown): readonly KeySelection[] | undefined {
   if (keys === undefined) return undefined;
-  // Just checked, both of them.
+  // Both types were checked above.
   if (Array.isArray(keys)) return (keys as readonly string[]).map((key) => ({ target: key, source: key }));
   return Object.entries(keys as Readonly<Record<string, string>>).map(([target, source]) => ({ target, source }));
 }
@@ -130,7 +130,7 @@ function requestOf(entry: Entry, keys: readonly KeySelection[] | undefined, fiel
   return { ...request, hash: requestHash(request) };
 }
 
-/** A value of the wrong type breaks other rules too; the first says why. */
+/** A value of the wrong type violates other rules too; the first problem is the cause. */
 function oncePerField(problems: readonly EntryProblem[]): readonly EntryProblem[] {
   return [...new Map(problems.toReversed().map((problem) => [problem.field, problem])).values()].reverse();
 }

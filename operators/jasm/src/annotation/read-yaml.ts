@@ -2,31 +2,32 @@ import { quoteText, yamlNestsDeeper } from '@bowline/machinery';
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser } from 'yaml';
 import { plainYaml } from './plain-yaml.ts';
 
-/** YamlText is a YAML document as plain JSON, and where its parts stand. */
+/** YamlText is a YAML document as plain JSON, with the lines of its fields. */
 export interface YamlText {
   readonly value: unknown;
   /** The line of a field: `secrets[1].path`. */
   readonly lineOf: (field: string) => number | undefined;
 }
 
-/** YamlProblem says why a text is not read; the message names the line where there is one. */
+/** YamlProblem reports why a text cannot be parsed; the message names the line if it is known. */
 export class YamlProblem extends Error {
   override readonly name = 'YamlProblem';
 }
 
-/** MOST_TEXT_BYTES is how long an annotation may be. */
+/** MOST_TEXT_BYTES is the maximum size of an annotation. */
 export const MOST_TEXT_BYTES = 65_536;
 
-// The library takes tens of microseconds for each token, and everybody waits. A list of 20 secrets with all fields has 2,000.
+// The library takes tens of microseconds for each token, and blocks the process. A list of 20 secrets with all fields
+// has 2,000.
 const MOST_TOKENS = 16_384;
 
-// `secrets`, an entry, its `keys`, a key. What nests deeper is no request, and the library's reader is recursive: at the end
-// of the stack it can take the whole process down.
+// `secrets`, an entry, its `keys`, a key. Deeper nesting is not a valid request, and the library's parser is recursive:
+// a stack overflow can end the whole process.
 const MOST_DEPTH = 8;
 
 /**
- * readYaml reads the part of YAML that people write by hand and that means the same to everybody: maps with text as keys,
- * lists and plain values, in one document. JSON is such a text. It throws a YamlProblem for anything else.
+ * readYaml parses the part of YAML that users write by hand and that is unambiguous: maps with text as keys, lists and
+ * plain values, in one document. JSON is such a text. It throws a YamlProblem for anything else.
  */
 export function readYaml(text: string): YamlText {
   if (Buffer.byteLength(text) > MOST_TEXT_BYTES)
@@ -41,13 +42,13 @@ export function readYaml(text: string): YamlText {
 }
 
 function composed(text: string, lines: LineCounter): readonly Document[] {
-  // No token is shorter than half a character: the library marks the beginning of a text with one more.
+  // There are at most two tokens per character: the library emits an extra one at the start of a text.
   if (text.length > MOST_TOKENS / 2 && hasMoreTokens(text, MOST_TOKENS))
     throw new YamlProblem('the text has too many parts to be a list of secrets; shorten it');
   const parsed = [...new Parser(lines.addNewLine).parse(text)];
   if (parsed.some((token) => yamlNestsDeeper(token, MOST_DEPTH)))
     throw new YamlProblem(`the text nests deeper than ${MOST_DEPTH} levels; a request needs 4`);
-  // Keys that stand twice are looked for below: the library compares each with all others.
+  // Duplicate keys are checked below: the library compares each key with all others.
   const composer = new Composer({
     prettyErrors: false,
     uniqueKeys: false,
@@ -76,7 +77,7 @@ function onlyDocument(documents: readonly Document[], lineAt: (offset: number) =
 
 interface Place {
   readonly lineAt: (offset: number) => number;
-  /** Lines by field, filled in on the way. */
+  /** Lines by field, filled in during conversion. */
   readonly found: Map<string, number>;
 }
 
@@ -105,7 +106,7 @@ function plainOf(node: unknown, field: string, place: Place): unknown {
   return Object.fromEntries(members);
 }
 
-/** The line of a member is its key's: a block begins on the next one. */
+/** The line of a member is that of its key: a block starts on the next line. */
 function noted(node: unknown, field: string, line: number | undefined, place: Place): unknown {
   const at = lineOf(node, place) ?? line;
   const isItem = field.endsWith(']');

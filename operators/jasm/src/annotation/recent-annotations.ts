@@ -2,12 +2,12 @@ import { memoByText } from '@bowline/machinery';
 import { parsePodAnnotation } from './parse-pod-annotation.ts';
 import type { PodAnnotation } from './secret-sync-request.ts';
 
-/** MOST_REMEMBERED characters of annotations hold ten thousand different ones, as people write them, and more. */
+/** MOST_REMEMBERED characters are enough for more than ten thousand different annotations of the usual size. */
 export const MOST_REMEMBERED = 1_048_576;
 
 /**
- * recentAnnotation is what an annotation says, whether there are such providers or not, with a memory: the pods of a workload share one
- * text, and each is seen many times.
+ * recentAnnotation parses an annotation, accepting any provider, and caches the result: the pods of a workload share
+ * one text, and each is observed many times.
  */
 export const recentAnnotation: (text: string) => PodAnnotation = memoByText(
   (text) => parsePodAnnotation(text, undefined),

@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto';
 import type { SecretSyncRequest } from './secret-sync-request.ts';
 
-/** DEFAULTS are left out of the hash: a field that a later release adds then changes no hash of a request without it. */
+/**
+ * DEFAULTS are left out of the hash, so that a field added in a later release does not change the hash of a request
+ * without it.
+ */
 const DEFAULTS: Readonly<Record<string, unknown>> = {
   missingKeyPolicy: 'Fail',
   type: 'Opaque',
@@ -11,8 +14,8 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * requestHash is the hex SHA-256 over everything that decides what is in the Secret, in one form however it was written. It
- * stands on Secrets in clusters: another hash of the same request would make every one of them be read again.
+ * requestHash returns the hex SHA-256 of everything that determines the content of the Secret, in a canonical form. It
+ * is stored on Secrets in clusters: another hash for the same request would cause every one of them to be read again.
  */
 export function requestHash(request: Omit<SecretSyncRequest, 'hash'>): string {
   const {

@@ -2,18 +2,18 @@ import { BowlineError } from '@bowline/machinery';
 import { parseTemplate, recentTemplate } from '@bowline/machinery/template';
 import type { EntryProblem } from './entry-rules.ts';
 
-// Compiling is work that everybody waits for. These bound what one annotation can ask for to a few tenths of a second.
+// Compiling blocks the process. These limits bound the cost of one annotation to a few tenths of a second.
 const MOST_HOLES = 200;
 const MOST_EXPRESSION_CHARACTERS = 8_192;
 const MOST_PATTERN_SIZE = 20_000;
 
-/** TemplateBudget compiles the templates of one annotation, of all its entries together only so much. */
+/** TemplateBudget compiles the templates of one annotation, within a limit for all its entries together. */
 export class TemplateBudget {
   #holes = 0;
   #characters = 0;
   #patternSize = 0;
 
-  /** problems are what is wrong with the templates of one entry. */
+  /** problems returns what is wrong with the templates of one entry. */
   problems(template: Readonly<Record<string, string>> | undefined): readonly EntryProblem[] {
     return Object.entries(template ?? {}).flatMap(([key, text]) => {
       const problem = this.#problemOf(text);

@@ -1,8 +1,8 @@
-/** SecretTypeRule is what the API server demands of the content of Secrets of one type. */
+/** SecretTypeRule describes what the API server requires of the content of Secrets of one type. */
 interface SecretTypeRule {
-  /** Keys that must all be there. */
+  /** Keys that are all required. */
   readonly all?: readonly string[];
-  /** Keys of which one must be there. */
+  /** Keys of which at least one is required. */
   readonly any?: readonly string[];
 }
 
@@ -14,18 +14,20 @@ const RULES: ReadonlyMap<string, SecretTypeRule> = new Map([
   ['kubernetes.io/tls', { all: ['tls.crt', 'tls.key'] }],
 ]);
 
-/** What the cluster does with Secrets of some types. Who may only make pods must not make it do that. */
+/** Types with a special meaning to the cluster. A user who may only create pods must not be able to use them. */
 const RESERVED: ReadonlyMap<string, string> = new Map([
   ['kubernetes.io/service-account-token', 'the cluster itself fills Secrets of this type'],
   ['bootstrap.kubernetes.io/token', 'the cluster lets in whoever knows what a Secret of this type holds'],
 ]);
 
-/** reservedType is why Secrets of a type are not for us to make. Undefined: they are. */
+/** reservedType returns why we may not create Secrets of a type, or undefined if we may. */
 export function reservedType(type: string): string | undefined {
   return RESERVED.get(type);
 }
 
-/** missingForType says which keys a Secret of a type lacks: `the keys "tls.crt" and "tls.key"`. Undefined: none. */
+/**
+ * missingForType returns the keys that a Secret of a type lacks: `the keys "tls.crt" and "tls.key"`. Undefined if none.
+ */
 export function missingForType(type: string, has: (key: string) => boolean): string | undefined {
   const { all = [], any = [] } = RULES.get(type) ?? {};
   const missing = all.filter((key) => !has(key)).map((key) => JSON.stringify(key));
@@ -34,7 +36,7 @@ export function missingForType(type: string, has: (key: string) => boolean): str
   return `one of the keys ${any.map((key) => JSON.stringify(key)).join(' and ')}`;
 }
 
-/** registryKey is the key of a type whose value must be a JSON object with the credentials of registries. */
+/** registryKey returns the key of a type whose value must be a JSON object with registry credentials. */
 export function registryKey(type: string): string | undefined {
   const isRegistry = type === 'kubernetes.io/dockercfg' || type === 'kubernetes.io/dockerconfigjson';
   return isRegistry ? RULES.get(type)?.all?.[0] : undefined;

@@ -1,6 +1,9 @@
 import type { SecretSyncRequest } from '../annotation/secret-sync-request.ts';
 
-/** decodeValue is a value without its encoding, or undefined where it is not encoded like that. Auto takes what fits first. */
+/**
+ * decodeValue returns a value without its encoding, or undefined if the value is not encoded that way. Auto uses the
+ * first encoding that matches.
+ */
 export function decodeValue(value: Uint8Array, decode: SecretSyncRequest['decode']): Uint8Array | undefined {
   switch (decode) {
     case 'None':
@@ -14,12 +17,12 @@ export function decodeValue(value: Uint8Array, decode: SecretSyncRequest['decode
   }
 }
 
-// With and without padding; of the length, below.
+// With or without padding; the length is checked below.
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const BASE64_URL = /^[-A-Za-z0-9_]*={0,2}$/;
 
 function decoded(value: Uint8Array, alphabet: RegExp): Uint8Array | undefined {
-  // Files are encoded in lines, and end with one.
+  // Encoded files are often split into lines and end with a line break.
   const text = Buffer.from(value)
     .toString('latin1')
     .replaceAll(/[\r\n]/g, '');
@@ -27,6 +30,6 @@ function decoded(value: Uint8Array, alphabet: RegExp): Uint8Array | undefined {
   const digits = text.replace(/=+$/, '');
   const isPadded = digits.length < text.length;
   const isWhole = isPadded ? text.length % 4 === 0 : digits.length % 4 !== 1;
-  // Node reads both alphabets.
+  // Node decodes both alphabets.
   return isWhole ? Buffer.from(digits, 'base64') : undefined;
 }

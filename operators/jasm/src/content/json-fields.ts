@@ -1,7 +1,7 @@
 import { JsonSyntaxError, parseJson } from '@bowline/machinery';
 import { ContentProblem } from './content-problem.ts';
 
-/** JsonNumber is a number as it was written: reading one and writing it again may lose digits. */
+/** JsonNumber is a number as it was written, because parsing and serializing a number may lose digits. */
 export class JsonNumber {
   readonly literal: string;
 
@@ -10,10 +10,13 @@ export class JsonNumber {
   }
 }
 
-/** JsonFields are the members of a JSON object. Numbers at any depth are JsonNumbers. */
+/** JsonFields holds the members of a JSON object. Numbers at any depth are JsonNumbers. */
 export type JsonFields = Readonly<Record<string, unknown>>;
 
-/** jsonFields reads a text that must be a JSON object. It throws a ContentProblem, in which no character of the text stands. */
+/**
+ * jsonFields parses a text that must be a JSON object. It throws a ContentProblem that contains no character of the
+ * text.
+ */
 export function jsonFields(text: string): JsonFields {
   const value = parsed(text);
   if (isFields(value)) return value;
@@ -25,7 +28,7 @@ export function jsonFields(text: string): JsonFields {
 
 function parsed(text: string): unknown {
   try {
-    // A byte order mark is what some editors leave at the beginning of files.
+    // Some editors write a byte order mark at the start of a file.
     return parseJson(text.replace(/^\ufeff/, ''), { number: (literal) => new JsonNumber(literal) }).value;
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
@@ -45,13 +48,14 @@ function kindOf(value: unknown): string {
   return typeof value === 'boolean' ? 'true or false' : 'text';
 }
 
-/** isFields tells an object from all other values. */
+/** isFields reports whether a value is a JSON object. */
 export function isFields(value: unknown): value is JsonFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
 }
 
 /**
- * jsonText is a value as text: text itself, a number as it was written, `true`, and compact JSON for lists and objects.
+ * jsonText returns a value as text: a string as is, a number as it was written, `true`, and compact JSON for lists and
+ * objects.
  */
 export function jsonText(value: unknown): string {
   return typeof value === 'string' ? value : compact(value);
@@ -65,17 +69,23 @@ function compact(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
-/** Far more than any path needs. A key of a thousand dots and an object made to fit it would else keep everybody waiting for minutes. */
+/**
+ * Far more than any path needs. Without a limit, a key of a thousand dots and an object crafted to match it would block
+ * the process for minutes.
+ */
 const MOST_CUTS = 4_096;
 
-/** memberAt is what a key means: the member of that name, or what a dotted path leads to. Undefined: nothing is there. */
+/**
+ * memberAt returns the member with the name `key`, or else the member at the dotted path `key`. It returns undefined if
+ * neither exists.
+ */
 export function memberAt(fields: JsonFields, key: string): unknown {
   return memberWithin(fields, key, { left: MOST_CUTS });
 }
 
 function memberWithin(fields: JsonFields, key: string, cuts: { left: number }): unknown {
   if (Object.hasOwn(fields, key)) return fields[key];
-  // A name may itself have dots: `db.example.com.password` is cut in every way there is, the longest name first.
+  // A name may itself contain dots: `db.example.com.password` is split in every possible way, the longest name first.
   for (let dot = key.lastIndexOf('.'); dot > 0; dot = key.lastIndexOf('.', dot - 1)) {
     if (cuts.left-- <= 0) return undefined;
     const name = key.slice(0, dot);

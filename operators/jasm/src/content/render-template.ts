@@ -3,12 +3,14 @@ import { parseTemplate, recentTemplate } from '@bowline/machinery/template';
 import { ContentProblem, quotedKey } from './content-problem.ts';
 import { utf8Text } from './select-values.ts';
 
-/** As much as one template may take by itself, for all of a Secret: enough to put it together, and well under a second. */
+/**
+ * The maximum number of steps for all keys of the template of a Secret: enough to render it, and well under a second.
+ */
 const MOST_STEPS = 500_000;
 
 /**
- * renderTemplate makes the values of a template's keys out of others. It throws a ContentProblem. What went wrong in an
- * expression is not repeated there: such messages show values.
+ * renderTemplate renders the values of a template's keys from other values. It throws a ContentProblem. The error of an
+ * expression is not repeated there, because such messages contain values.
  */
 export function renderTemplate(
   template: Readonly<Record<string, string>>,
@@ -54,7 +56,7 @@ export function renderTemplate(
   }
 }
 
-/** The keys that a template names literally: `data.host`, `data["app.yaml"]`. */
+/** namesIn returns the keys that a template names literally: `data.host`, `data["app.yaml"]`. */
 function namesIn(text: string): readonly string[] {
   return parseTemplate(text).holes.flatMap((hole) =>
     Array.from(

@@ -22,7 +22,7 @@ function data(payload: SecretPayload | string, more = ''): Readonly<Record<strin
   return secretData({ provider: 'mock', sourcePath: 'a', payload: given, version: '1' }, request(more));
 }
 
-/** The values as text; only for those that are. */
+/** Returns the values as text; only for values that are text. */
 function values(payload: SecretPayload | string, more = ''): Record<string, string> {
   return Object.fromEntries(
     Object.entries(data(payload, more)).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]),

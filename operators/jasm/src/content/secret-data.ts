@@ -8,15 +8,15 @@ import { renderTemplate } from './render-template.ts';
 import { selectValues, type Value } from './select-values.ts';
 
 /**
- * secretData is what a request makes of a secret, as it stands in the `data` of a Secret: values in Base64. It throws a
- * ContentProblem for what cannot be stored; no value is in its message.
+ * secretData returns the `data` of the Secret that a request produces from a secret, with values in Base64. It throws a
+ * ContentProblem for content that cannot be stored; its message contains no value.
  */
 export function secretData(secret: ExternalSecret, request: SecretSyncRequest): Readonly<Record<string, string>> {
   try {
     return dataOf(secret, request);
   } catch (error) {
     if (error instanceof ContentProblem) throw error;
-    // A mistake of ours, which may quote what it stumbled over.
+    // This is a bug in our code, and its message may quote a value.
     const kind = error instanceof Error ? error.constructor.name : typeof error;
     throw new ContentProblem(
       'SecretParseFailed',
@@ -32,7 +32,7 @@ function dataOf(secret: ExternalSecret, request: SecretSyncRequest): Readonly<Re
   checkKeys(content);
   checkSize(content);
   checkType(content, request);
-  // `__proto__` is a valid key: nothing here assigns to members by name.
+  // `__proto__` is a valid key, so no code here assigns members by name.
   return Object.fromEntries([...content].map(([key, bytes]) => [key, Buffer.from(bytes).toString('base64')]));
 }
 
@@ -66,7 +66,10 @@ function checkSize(content: ReadonlyMap<string, Uint8Array>): void {
     );
 }
 
-/** What the API server demands of a type. Of a Secret that is merged into, others may bring the rest. */
+/**
+ * Checks what the API server requires of a type. In a Secret that is merged into, other owners may add the missing
+ * keys.
+ */
 function checkType(content: ReadonlyMap<string, Uint8Array>, { type, creationPolicy }: SecretSyncRequest): void {
   const isThere = (key: string): boolean => content.has(key);
   const missing = creationPolicy === 'Merge' ? undefined : missingForType(type, isThere);

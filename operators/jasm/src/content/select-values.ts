@@ -4,13 +4,13 @@ import type { ExternalSecret, SecretPayload } from '../providers/provider.ts';
 import { ContentProblem, quotedKey } from './content-problem.ts';
 import { type JsonFields, jsonFields, jsonText, memberAt } from './json-fields.ts';
 
-/** Value is a value on its way into a Secret. Only text and bytes can have an encoding: `true` and 12 are no Base64. */
+/** Value is a value to be stored in a Secret. Only text and bytes can be encoded: `true` and 12 are not Base64. */
 export interface Value {
   readonly bytes: Uint8Array;
   readonly mayBeEncoded: boolean;
 }
 
-/** selectValues are the values that a request asks for, by the keys that they get. It throws a ContentProblem. */
+/** selectValues returns the values that a request selects, by their target keys. It throws a ContentProblem. */
 export function selectValues({ payload }: ExternalSecret, request: SecretSyncRequest): Map<string, Value> {
   if (request.format !== 'json') return new Map([[request.key ?? '', wholeOf(payload, request.format)]]);
   const source =
@@ -29,8 +29,8 @@ export function selectValues({ payload }: ExternalSecret, request: SecretSyncReq
 }
 
 /**
- * No store gives so much, but thousands of keys may name the same value. What is left after decoding, or of a template, is measured
- * exactly.
+ * No store returns this much, but thousands of keys may name the same value. The size after decoding or rendering a
+ * template is checked exactly.
  */
 const MOST_SELECTED_BYTES = 4 * MOST_CONTENT_BYTES;
 
@@ -55,7 +55,7 @@ function missing(name: string, source: Source): ContentProblem {
 
 interface Source {
   readonly names: readonly string[];
-  /** valueOf is undefined for what is not there, and for null. A name is `exact` where it is no path. */
+  /** valueOf returns undefined for a missing value and for null. An `exact` name is not interpreted as a path. */
   valueOf(name: string, exact: boolean): Value | undefined;
   has(name: string): boolean;
 }
@@ -101,10 +101,10 @@ function textOf(payload: Exclude<SecretPayload, { kind: 'entries' }>): string {
   throw new ContentProblem('SecretParseFailed', 'the secret is bytes and no text; set format to binary, and key');
 }
 
-/** utf8Text is the text that bytes are, or undefined for bytes that are none. */
+/** utf8Text decodes bytes as UTF-8, and returns undefined if they are not valid UTF-8. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
-    // Without `ignoreBOM` a byte order mark would be lost.
+    // Without `ignoreBOM`, a byte order mark would be dropped.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return undefined;

@@ -51,7 +51,7 @@ const clear = command({
   run: async ({ args, cluster, print, signal }) => {
     const one = args.path;
     if (one === undefined) {
-      // Whatever is there: this is also the way out of values that cannot be read.
+      // Whatever is stored: this is also how to remove values that cannot be parsed.
       await changeStored(cluster, () => new Map(), signal);
       print('The mock has no secrets any more.');
       return;
@@ -69,10 +69,10 @@ const clear = command({
   },
 });
 
-/** mockCommands change what the provider mock has: `bowline jasm mock set|get|clear`. */
+/** mockCommands change the secrets of the provider mock: `bowline jasm mock set|get|clear`. */
 export const mockCommands: readonly Command[] = [set, get, clear];
 
-/** entriesOf reads KEY=VALUE words. A word that is wrong is named by its place: it may be a value. */
+/** entriesOf parses KEY=VALUE arguments. An invalid argument is reported by its position, because it may be a value. */
 function entriesOf(words: readonly string[]): Readonly<Record<string, string>> {
   const entries = words.map((word, index) => {
     const at = word.indexOf('=');

@@ -4,17 +4,17 @@ import { isAlreadyExists, isConflict } from '@bowline/runtime/client';
 import type { CommandCluster } from '@bowline/runtime/manager';
 import { MOCK_SECRET, type MockValues, mockSecretData, readMockValues } from '../providers/mock/mock-values.ts';
 
-/** How often somebody else may be faster before we give up. */
+/** The maximum number of attempts when other clients write concurrently. */
 const MOST_ATTEMPTS = 5;
 
-/** readStored is the values that the cluster's mock has. */
+/** readStored returns the values of the cluster's mock. */
 export async function readStored({ client, namespace }: CommandCluster, signal: AbortSignal): Promise<MockValues> {
   return readMockValues(await client.find(Secret, { namespace, name: MOCK_SECRET }, { signal }));
 }
 
 /**
- * changeStored changes the values that the cluster's mock has, and answers them. Only their own entry of the Secret is written, and
- * only over the state that was read: another change meanwhile is seen and kept.
+ * changeStored changes the values of the cluster's mock, and returns them. It writes only their own entry of the
+ * Secret, and only if the Secret has not changed since it was read, so that no concurrent change is lost.
  */
 export async function changeStored(
   { client, namespace }: CommandCluster,

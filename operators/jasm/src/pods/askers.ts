@@ -2,32 +2,38 @@ import type { SecretSyncRequest } from '../annotation/secret-sync-request.ts';
 import type { PodView } from './pod-view.ts';
 import type { Workload } from './workload.ts';
 
-/** AskingPod is a pod, and what it asks of one Secret. */
+/** AskingPod is a pod and its request for one Secret. */
 export interface AskingPod {
   readonly pod: PodView;
   readonly request: SecretSyncRequest;
-  /** The instant at which it was first seen to ask that: a pod's own time has only seconds. Defaults to long ago. */
+  /**
+   * The instant at which this request was first observed: a pod's own timestamp has a resolution of seconds. Defaults
+   * to long ago.
+   */
   readonly noticedAt?: number;
-  /** It was there, and asked that, when the work began. Defaults to false. */
+  /** Whether the pod existed with this request when the process started. Defaults to false. */
   readonly isInitial?: boolean;
 }
 
-/** Asker is a workload that asks for one Secret: all its pods that name it. */
+/** Asker is a workload that requests one Secret, with all its pods that name the Secret. */
 export interface Asker {
   readonly workload: Workload;
-  /** What its youngest pod asks: during a rollout, the new template decides. */
+  /** The request of its youngest pod: during a rollout, the new template decides. */
   readonly request: SecretSyncRequest;
-  /** Its pods that ask, youngest first. Those that are being deleted ask for nothing any more. */
+  /** Its pods that request the Secret, youngest first. Pods that are being deleted are not included. */
   readonly pods: readonly AskingPod[];
-  /** All its pods are being deleted. They may still use what they have: nothing is read for them, and nothing taken away. */
+  /**
+   * Whether all its pods are being deleted. They may still use the Secret: nothing is read for them, and nothing is
+   * removed.
+   */
   readonly isLeaving: boolean;
-  /** When the oldest of its pods was made. */
+  /** When the oldest of its pods was created. */
   readonly since: number;
 }
 
 /**
- * askersOf are the workloads behind some pods that ask for one Secret, the one with the oldest pod first. `held` is the hash of the
- * request that the Secret holds.
+ * askersOf returns the workloads of the pods that request one Secret, the one with the oldest pod first. `held` is the
+ * hash of the request that the Secret holds.
  */
 export function askersOf(asking: readonly AskingPod[], held?: string): readonly Asker[] {
   const byWorkload = new Map<string, AskingPod[]>();
@@ -58,8 +64,8 @@ function askerOf(asking: readonly AskingPod[], held: string | undefined): readon
 }
 
 /**
- * Of pods made in the same second the one that was seen last counts: a template may change so soon. After a restart nobody knows
- * which that was; then what the Secret holds stays.
+ * Among pods created in the same second, the one observed last counts: a template may change that quickly. After a
+ * restart that order is unknown, and the request that the Secret holds wins.
  */
 function youngestFirst(a: AskingPod, b: AskingPod, held: string | undefined): number {
   const holds = ({ request }: AskingPod): number => (request.hash === held ? 1 : 0);

@@ -3,7 +3,10 @@ import { POD_ANNOTATIONS } from '../api/names.ts';
 import type { AskingPod } from './askers.ts';
 import { viewOfPod } from './pod-view.ts';
 
-/** someRequest is a valid request for the Secret `db`. Its hash says what decides the content, here the path alone. */
+/**
+ * someRequest returns a valid request for the Secret `db`. Its hash reflects what determines the content, here only the
+ * path.
+ */
 export function someRequest(change: Partial<SecretSyncRequest> = {}): SecretSyncRequest {
   const path = change.path ?? '/prod/db';
   return {
@@ -33,9 +36,9 @@ export function someRequest(change: Partial<SecretSyncRequest> = {}): SecretSync
   };
 }
 
-/** SomePod is a pod in a few words. */
+/** SomePod describes a pod in short form. */
 export interface SomePod {
-  /** Its Deployment. Undefined: nobody controls it. */
+  /** Its Deployment. Undefined: it has no controller. */
   readonly of?: string;
   /** Seconds since the epoch. Defaults to 0. */
   readonly at?: number;
@@ -44,7 +47,7 @@ export interface SomePod {
   readonly request?: Partial<SecretSyncRequest>;
 }
 
-/** asking is a pod that asks for the Secret `db`. Its name is its uid. */
+/** asking returns a pod that requests the Secret `db`. Its name is its uid. */
 export function asking(name: string, { of, at = 0, isTerminating, forceSync, request }: SomePod = {}): AskingPod {
   const pod = viewOfPod({
     metadata: {

@@ -6,7 +6,7 @@ import type { MetadataObject } from '@bowline/runtime/cache';
 import { POD_ANNOTATIONS, RESTARTED_FOR } from '../api/names.ts';
 import { type Workload, workloadOf } from './workload.ts';
 
-/** PodView is what the cache keeps of a pod that asks for secrets. Of other pods it keeps nothing. */
+/** PodView is the part of a pod that the cache keeps. Pods that request no secrets are not kept. */
 export interface PodView {
   readonly namespace: string;
   readonly name: string;
@@ -18,17 +18,17 @@ export interface PodView {
   /** The text of the annotation `secret-sync`. */
   readonly annotation: string;
   readonly forceSync: string | undefined;
-  /** The marks of restarts, by annotation: a pod has those of the template that it was made from. */
+  /** The restart annotations, by name. A pod inherits them from the template that it was created from. */
   readonly restartedFor: Readonly<Record<string, string>>;
 }
 
-/** podView is the view of the cache; see `viewOfPod`. Status never crosses the network. */
+/** podView is the projection used by the cache; see `viewOfPod`. Status is never transferred. */
 export const podView = projectMetadata(viewOfPod);
 
-/** podChanged passes what changes a PodView: a pod's status, above all, changes often and says nothing. */
+/** podChanged passes updates that change a PodView. A pod's status, above all, changes often and is irrelevant here. */
 export const podChanged = changed((before: PodView, after: PodView) => !isDeepStrictEqual(before, after));
 
-/** viewOfPod is what the cache keeps of a pod; undefined for one that does not ask. */
+/** viewOfPod returns the part of a pod that the cache keeps, or undefined for a pod that requests no secrets. */
 export function viewOfPod({ metadata }: MetadataObject): PodView | undefined {
   const { namespace = '', name = '', uid = '', annotations = {}, creationTimestamp, deletionTimestamp } = metadata;
   const annotation = annotations[POD_ANNOTATIONS.secretSync];
@@ -46,12 +46,12 @@ export function viewOfPod({ metadata }: MetadataObject): PodView | undefined {
   };
 }
 
-/** referenceTo is a pod as events are about it. */
+/** referenceTo returns the reference to a pod that events use. */
 export function referenceTo({ namespace, name, uid }: PodView) {
   return { apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name, uid } } as const;
 }
 
-/** Most pods have none: they share one. */
+/** Most pods have no restart annotations: they share this object. */
 const NO_RESTARTS: PodView['restartedFor'] = Object.freeze({});
 
 function restartsOf(annotations: NonNullable<ObjectMeta['annotations']>): PodView['restartedFor'] {

@@ -6,8 +6,8 @@ import { PathInvalid } from '../providers/provider-error.ts';
 import type { ConfiguredKind } from '../providers/provider-kinds.ts';
 
 /**
- * annotationReader reads what pods ask, in terms of the providers that there are: an entry with a path that its provider cannot have
- * is as wrong as one that names no provider at all.
+ * annotationReader parses the annotations of pods and checks them against the configured providers: an entry whose path
+ * is invalid for its provider is as wrong as one that names an unknown provider.
  */
 export function annotationReader(kinds: ReadonlyMap<string, ConfiguredKind>): (text: string) => PodAnnotation {
   const known = [...kinds.keys()];
@@ -22,7 +22,10 @@ export function annotationReader(kinds: ReadonlyMap<string, ConfiguredKind>): (t
   }, MOST_REMEMBERED);
 }
 
-/** The index of the cache has read every annotation before: it is read again only where there may be more to say. */
+/**
+ * The index of the cache has parsed every annotation before. An annotation is parsed again only if there may be more
+ * problems to report.
+ */
 function readInTerms(
   text: string,
   kinds: ReadonlyMap<string, ConfiguredKind>,

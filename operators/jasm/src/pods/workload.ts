@@ -1,25 +1,27 @@
 import { type ObjectMeta, parseApiVersion } from '@bowline/kubernetes';
 
-/** Workload is what stands behind pods: their top-level controller as far as names tell, or a pod that nobody controls. */
+/**
+ * Workload is the owner of pods: their top-level controller as far as names reveal it, or a pod without a controller.
+ */
 export interface Workload {
   /** Its API group; empty for a pod. */
   readonly group: string;
   readonly kind: string;
   readonly name: string;
-  /** `Deployment.apps/shop`, `Pod/shop`: tells workloads of a namespace apart, and names them in messages. */
+  /** `Deployment.apps/shop`, `Pod/shop`: identifies a workload within its namespace, and names it in messages. */
   readonly id: string;
 }
 
-/** Who makes the pods of others: their names are the maker's and something after it. */
+/** The label with the suffix that a Deployment appends to its own name to name a ReplicaSet. */
 const POD_TEMPLATE_HASH = 'pod-template-hash';
 
 /** The CronJob controller appends the scheduled minute since the epoch, which has had eight digits since 1989. */
 const SCHEDULED = /^(.+)-\d{8,}$/;
 
 /**
- * workloadOf is the workload of a pod. ReplicaSets and Jobs are no workloads of their own where their names say who made them:
- * reading them, to be sure, would need rights on both kinds and a watch of each, for two workloads at most that somebody named
- * like that on purpose, in one namespace.
+ * workloadOf returns the workload of a pod. ReplicaSets and Jobs are not workloads of their own if their names reveal
+ * the controller that created them. Reading them to be certain would need permissions on both kinds and a watch of
+ * each, only to tell apart two workloads of one namespace that were named like this on purpose.
  */
 export function workloadOf(metadata: ObjectMeta): Workload {
   const { name = '', labels = {}, ownerReferences = [] } = metadata;

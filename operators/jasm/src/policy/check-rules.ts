@@ -3,8 +3,8 @@ import { BowlineError } from '@bowline/runtime';
 import type { Policy } from './permit.ts';
 
 /**
- * checkRules throws BOWLINE_CONFIG_INVALID when a rule is about a provider that there is not: it would allow nothing, and whoever
- * wrote it would hear only that no rule allows what pods ask.
+ * checkRules throws BOWLINE_CONFIG_INVALID if a rule names an unknown provider: it would allow nothing, and its author
+ * would only see that no rule allows what pods request.
  */
 export function checkRules({ policy = [] }: Pick<Policy, 'policy'>, providers: readonly string[]): void {
   const problems = policy.flatMap(({ provider }, place) =>

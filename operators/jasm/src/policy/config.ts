@@ -16,7 +16,7 @@ const rule = s.object({
   regions: globs(63).describe('Globs of the regions that an annotation may name. Defaults to none.').optional(),
 });
 
-/** policyFields are the fields of the operator's configuration that say who may read what. */
+/** policyFields are the fields of the operator's configuration that define which pods may read which secrets. */
 export const policyFields = {
   allowAllPaths: s
     .boolean()
@@ -29,7 +29,7 @@ export const policyFields = {
   policy: s.array(rule).maxItems(1_024).describe('Who may read what. What no rule allows is refused.').optional(),
 };
 
-/** policyRule is what these fields must fulfil together: somebody has said who may read what. */
+/** policyRule validates these fields together: the configuration must define which pods may read which secrets. */
 export const policyRule = {
   rule: 'has(self.policy) || self.allowAllPaths',
   message:

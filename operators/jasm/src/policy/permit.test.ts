@@ -14,7 +14,7 @@ interface Asking {
   readonly names?: readonly string[];
   readonly role?: string;
   readonly region?: string;
-  /** The namespace's permitted-paths; null: the namespace cannot be seen. */
+  /** The namespace's permitted-paths; null: the namespace cannot be read. */
   readonly permitted?: string | null;
 }
 
@@ -74,7 +74,7 @@ describe('a policy', () => {
     ['a path that is the glob itself, of another rule', { names: ['**'] }],
   ])('refuses %s', (_, asking) => {
     expect(isAllowed(asking, POLICY)).toBe(false);
-    // Neither the flag nor the namespace can widen it.
+    // Neither the flag nor the namespace can widen the policy.
     expect(isAllowed({ ...asking, permitted: '**' }, { ...POLICY, allowAllPaths: true })).toBe(false);
   });
 
@@ -146,9 +146,9 @@ describe('roles and regions', () => {
     const some = { ...OPEN, allowed: new Map([['vault', { roles: ['a*'], regions: ['eu-*'] }]]) };
     expect(permit(question({ role: 'ab', region: 'eu-1' }), some)).toEqual({ role: 'ab', region: 'eu-1' });
     expect(isAllowed({ role: 'b' }, some)).toBe(false);
-    // Who allows the roles of one store allows nothing in another.
+    // Allowing the roles of one store allows nothing in another.
     expect(isAllowed({ provider: 'azure-keyvault', role: 'ab' }, some)).toBe(false);
-    // With a policy they count for nothing.
+    // With a policy, these settings have no effect.
     expect(isAllowed({ role: 'ab' }, { ...some, ...POLICY })).toBe(false);
   });
 });
@@ -221,7 +221,7 @@ describe('the configuration', () => {
     ]);
     expect(validate({ allowAllPaths: true }, section.json)).toEqual([]);
     expect(validate({ allowAllPaths: false, policy: [] }, section.json)).toEqual([]);
-    // And whoever asks nevertheless gets nothing.
+    // And a request is refused anyway.
     expect(messageOf({}, { ...OPEN, allowAllPaths: false })).toMatch(/there is no policy/);
   });
 });

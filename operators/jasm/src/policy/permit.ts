@@ -2,7 +2,7 @@ import { anyGlob, quoteText } from '@bowline/machinery';
 import type { SecretSyncRequest } from '../annotation/secret-sync-request.ts';
 import { NAMESPACE_ANNOTATIONS } from '../api/names.ts';
 
-/** PolicyRule lets the pods of some namespaces read some paths of a provider. */
+/** PolicyRule allows the pods of some namespaces to read some paths of a provider. */
 export interface PolicyRule {
   /** Globs. */
   readonly namespaces: readonly string[];
@@ -17,50 +17,53 @@ export interface PolicyRule {
   readonly regions?: readonly string[] | undefined;
 }
 
-/** Policy says who may read what. */
+/** Policy defines which pods may read which secrets. */
 export interface Policy {
-  /** Where there are no rules: whether everybody may read everything. */
+  /** Whether all pods may read everything if there are no rules. */
   readonly allowAllPaths: boolean;
-  /** Whether a namespace must say what its pods may read. */
+  /** Whether a namespace must declare what its pods may read. */
   readonly permittedPathsRequired: boolean;
-  /** What no rule allows is refused. Undefined: there is no policy. */
+  /** A read that no rule allows is refused. Undefined if there is no policy. */
   readonly policy?: readonly PolicyRule[] | undefined;
-  /** Without rules: what an annotation may name, by provider. Defaults to nothing. */
+  /** Without rules: the names that an annotation may use, by provider. Defaults to none. */
   readonly allowed?: ReadonlyMap<string, AllowedNames> | undefined;
 }
 
-/** AllowedNames are globs of what an annotation may name of one provider. A role of one is nothing to another. */
+/**
+ * AllowedNames holds globs of the names that an annotation may use with one provider. A role of one provider means
+ * nothing to another.
+ */
 interface AllowedNames {
   readonly roles: readonly string[];
   readonly regions: readonly string[];
 }
 
-/** PermitQuestion is who asks for what. */
+/** PermitQuestion identifies the requesting namespace and the requested secret. */
 export interface PermitQuestion {
   readonly request: Pick<SecretSyncRequest, 'provider' | 'path' | 'role' | 'region'>;
-  /** All names of the secret, as `ProviderKind.names` gives them. */
+  /** All names of the secret, as returned by `ProviderKind.names`. */
   readonly names: readonly string[];
   readonly namespace: string;
-  /** Those of the Namespace. Undefined: it cannot be seen. */
+  /** The annotations of the Namespace. Undefined if the Namespace cannot be read. */
   readonly annotations: Readonly<Record<string, string>> | undefined;
 }
 
-/** Permission is what a secret is read with. */
+/** Permission holds the role and region that a secret is read with. */
 export interface Permission {
   readonly role?: string | undefined;
   readonly region?: string | undefined;
 }
 
-/** PolicyProblem says why a secret may not be read, and who can change that. */
+/** PolicyProblem reports why a secret may not be read, and who can change that. */
 export interface PolicyProblem {
   readonly reason: 'PathNotPermitted';
   readonly message: string;
 }
 
 /**
- * permit decides whether pods of a namespace may read a secret, and with which role. Both the policy and the namespace's own
- * annotation must allow it: the annotation narrows, and never widens. Names are compared as they are written, with all letters'
- * cases.
+ * permit decides whether pods of a namespace may read a secret, and with which role. Both the policy and the
+ * namespace's own annotation must allow it: the annotation can only narrow the policy. Names are compared exactly; case
+ * matters.
  */
 export function permit(question: PermitQuestion, policy: Policy): Permission | PolicyProblem {
   const problem = annotationProblem(question, policy);
@@ -106,7 +109,10 @@ function wishes({ role, region }: PermitQuestion['request']): string {
   ].join(' and ');
 }
 
-/** Hundreds of paths. It is looked at in every run: one as long as the API server allows would take seconds each time. */
+/**
+ * Enough for hundreds of paths. The annotation is evaluated in every run: one as long as the API server allows would
+ * take seconds each time.
+ */
 const LONGEST_ANNOTATION = 16_384;
 
 function annotationProblem({ names, namespace, annotations }: PermitQuestion, policy: Policy): string | undefined {
@@ -125,10 +131,11 @@ function annotationProblem({ names, namespace, annotations }: PermitQuestion, po
   return `the annotation ${name} of the namespace does not allow it; whoever may change the namespace ${namespace} can add the path`;
 }
 
-/** One name that is allowed is enough: all are names of the same secret. */
+/** One allowed name is enough: all are names of the same secret. */
 function matchesPath(globs: readonly string[], names: readonly string[]): boolean {
   const isAllowed = anyGlob(globs);
-  // Providers refuse such paths where they mean something. Where somebody relies on globs no other reading may be left open.
+  // Providers reject such paths where the segments have a meaning. A glob must not leave room for a second
+  // interpretation.
   if (names.some((name) => name.split('/').some((step) => step === '.' || step === '..'))) return false;
   return names.some(isAllowed);
 }

@@ -6,44 +6,47 @@ import { PathInvalid, ProviderError } from './provider-error.ts';
 /** ContractStore is a store with a provider that reads from it, for one test. */
 export interface ContractStore extends AsyncDisposable {
   readonly provider: SecretProvider;
-  /** ref names a secret; the words `first`, `second` and `unknown` must give different ones that nobody else uses. */
+  /**
+   * ref returns a ref; the words `first`, `second` and `unknown` must result in different secrets that no other test
+   * uses.
+   */
   ref(word: string): SecretRef;
-  /** put makes a secret or gives it other fields. */
+  /** put creates a secret or changes its fields. */
   put(ref: SecretRef, fields: Readonly<Record<string, string>>): unknown;
-  /** remove takes a secret away for good. */
+  /** remove deletes a secret permanently. */
   remove(ref: SecretRef): unknown;
-  /** Credentials and the like, which no message may hold. */
+  /** Credentials and similar texts that no message may contain. */
   readonly credentials: readonly string[];
-  /** The operations and codes that were observed, `GetSecretValue OK` for instance. */
+  /** The observed operations and codes, for instance `GetSecretValue OK`. */
   readonly observed: readonly string[];
-  /** deny takes away our right to read a secret. */
+  /** deny revokes our permission to read a secret. */
   deny?(ref: SecretRef): unknown;
-  /** failOnce makes the store fail at the next call, as it does when it is not well. */
+  /** failOnce makes the next call fail like a store that is unavailable. */
   failOnce?(how: 'status' | 'connection'): unknown;
-  /** hangOnce leaves the next call without an answer; what it gives resolves when that call has come. */
+  /** hangOnce leaves the next call unanswered; the returned promise resolves when that call has arrived. */
   hangOnce?(): Promise<void>;
-  /** putEmpty makes a secret without fields, or one without a value. */
+  /** putEmpty creates a secret without fields, or one without a value. */
   putEmpty?(ref: SecretRef): unknown;
 }
 
-/** ContractOptions says what cannot be asked of a store. */
+/** ContractOptions configures which parts of the contract apply to a store. */
 export interface ContractOptions {
   readonly setup: () => Promise<ContractStore>;
-  /** What the store has no notion of, or the test no means to bring about. Defaults to nothing. */
+  /** What the store does not have, or the test cannot cause. Defaults to nothing. */
   readonly lacks?: readonly ('denial' | 'failure' | 'hanging' | 'emptiness')[];
-  /** What an empty secret is. Defaults to empty: a secret without fields. */
+  /** The result of reading an empty secret. Defaults to empty: a secret without fields. */
   readonly empty?: 'empty' | 'not-found';
-  /** Paths that the provider cannot have. */
+  /** Paths that are not valid for the provider. */
   readonly invalidPaths: readonly string[];
   /** ProviderKind.names with some configuration. */
   readonly names: (path: string) => readonly string[];
 }
 
-/** Not found in any message, unless a value has got there. */
+/** Appears in a message only if a value has leaked into it. */
 const CANARY = 'canary-7f3a91c2';
 const NEVER = new AbortController().signal;
 
-/** providerContract is what every provider promises to who calls it. */
+/** providerContract tests what every provider guarantees to its callers. */
 export function providerContract(name: string, options: ContractOptions): void {
   const { setup, lacks = [], empty = 'empty', invalidPaths, names } = options;
 
@@ -114,7 +117,7 @@ export function providerContract(name: string, options: ContractOptions): void {
         await using store = await setup();
         const ref = store.ref('first');
         await store.put(ref, { value: CANARY });
-        // Logins and discoveries are done before.
+        // Logins and discovery happen first.
         await store.provider.fetchSecret(ref, NEVER);
         const before = store.observed.length;
         await store.failOnce?.(how);
@@ -242,7 +245,7 @@ export function providerContract(name: string, options: ContractOptions): void {
   });
 }
 
-/** fieldsOf are the texts of a payload by key. */
+/** fieldsOf returns the texts of a payload by key. */
 export function fieldsOf(payload: SecretPayload): Record<string, string> {
   switch (payload.kind) {
     case 'text':
@@ -265,7 +268,7 @@ async function failureOf({ provider }: ContractStore, ref: SecretRef): Promise<P
   throw new Error(`not a ProviderError: ${String(error)}`, { cause: error });
 }
 
-/** versionOf is what a probe tells; a read must tell the same. */
+/** versionOf returns the version of a probe; a read must return the same. */
 async function versionOf({ provider }: ContractStore, ref: SecretRef): Promise<string> {
   const version = await provider.probeVersion?.(ref, NEVER);
   expect((await provider.fetchSecret(ref, NEVER)).version).toBe(version);

@@ -1,15 +1,19 @@
 import { quoteText } from '@bowline/machinery';
 import { PathInvalid } from './provider-error.ts';
 
-/** What stands in a segment: no percent signs, queries, fragments, backslashes or spaces, which a server may read in a way of its own. */
+/**
+ * The characters of a segment: no percent signs, queries, fragments, backslashes or spaces, which a server may
+ * interpret differently.
+ */
 const SEGMENT = /^[\w.@:+=,~-]+$/;
 
-/** As much of a path as a message shows. */
+/** The maximum length of a path in a message. */
 const LONGEST_SHOWN = 200;
 
 /**
- * pathSegments is a path as its segments. It throws PathInvalid, ending in what a path looks like, for one with an empty segment,
- * with `.` or `..`, or with characters that might mean another secret to the server than to a policy.
+ * pathSegments splits a path into its segments. It throws PathInvalid, with a message that ends in the path format, for
+ * a path with an empty segment, with `.` or `..`, or with characters that might identify another secret to the server
+ * than to a policy.
  */
 export function pathSegments(path: string, pathFormat: string): readonly string[] {
   const segments = path.split('/');
@@ -24,7 +28,7 @@ export function pathSegments(path: string, pathFormat: string): readonly string[
   return segments;
 }
 
-/** invalidPath is the error for a path that its provider cannot have. */
+/** invalidPath returns the error for a path that is not valid for its provider. */
 export function invalidPath(path: string, problem: string, pathFormat: string): PathInvalid {
   const shown = path.length > LONGEST_SHOWN ? `${path.slice(0, LONGEST_SHOWN)}…` : path;
   return new PathInvalid(`the path ${quoteText(shown)} ${problem}; a path is ${pathFormat}`);

@@ -1,27 +1,27 @@
 /**
- * What went wrong with a call to a store:
- * - `transient`: the same call may succeed in a moment (throttling, 5xx, network, time limit);
+ * ProviderErrorKind classifies the failure of a call to a store:
+ * - `transient`: the same call may succeed soon (throttling, 5xx, network, time limit);
  * - `not-found`: no such secret, version or stage;
- * - `denied`: we may not read it, or could not say who we are;
- * - `refused`: anything else that only changes when somebody changes something.
+ * - `denied`: we may not read it, or could not authenticate;
+ * - `refused`: anything else that lasts until someone changes something.
  */
 export type ProviderErrorKind = 'transient' | 'not-found' | 'denied' | 'refused';
 
-/** ProviderErrorOptions says what went wrong. */
+/** ProviderErrorOptions describes the failure. */
 export interface ProviderErrorOptions {
   readonly kind: ProviderErrorKind;
   readonly provider: string;
   /** The store's operation, for instance `GetSecretValue`. */
   readonly operation: string;
-  /** A short stable word for metrics: the store's error name or the HTTP status. */
+  /** A short stable code for metrics: the store's error name or the HTTP status. */
   readonly code: string;
-  /** How long the store asks us to wait. */
+  /** How long the store requests us to wait. */
   readonly retryAfterMs?: number | undefined;
 }
 
 /**
- * ProviderError is a failed call to a store. Its message is shown to users: it says what to do next and holds neither values,
- * credentials nor request ids, and it is the same each time the same thing goes wrong.
+ * ProviderError is a failed call to a store. Its message is shown to users: it names the next step, contains no values,
+ * credentials or request ids, and is the same for each repetition of the same failure.
  */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
@@ -41,7 +41,7 @@ export class ProviderError extends Error {
   }
 }
 
-/** PathInvalid is thrown for a path that its provider cannot have; the message says what a path looks like. */
+/** PathInvalid is thrown for a path that is not valid for its provider; the message describes the path format. */
 export class PathInvalid extends Error {
   override readonly name = 'PathInvalid';
 }

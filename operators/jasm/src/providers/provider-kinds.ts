@@ -10,15 +10,15 @@ import type { ProviderContext, ProviderKind, SecretProvider, SecretRef } from '.
 import { config as vaultSection } from './vault/config.ts';
 import { vault } from './vault/kind.ts';
 
-/** PROVIDER_CONFIG is the providers' part of the operator's configuration: a section each. */
+/** PROVIDER_CONFIG is the providers' part of the operator's configuration, with one section each. */
 export const PROVIDER_CONFIG = { aws, vault: vaultSection, azure, mock: mockSection } as const;
 
-/** ProviderConfig is what those sections say. */
+/** ProviderConfig holds the parsed sections. */
 export type ProviderConfig = {
   readonly [Section in keyof typeof PROVIDER_CONFIG]: Read<(typeof PROVIDER_CONFIG)[Section]>;
 };
 
-/** ConfiguredKind is a kind of provider together with its section. */
+/** ConfiguredKind is a kind of provider with its configuration. */
 export interface ConfiguredKind {
   readonly name: string;
   readonly pathFormat: string;
@@ -33,8 +33,8 @@ export interface ConfiguredKind {
 }
 
 /**
- * providerKinds are the providers that pods may name, by name. What is imported here is small: how paths look, and how the rest
- * is loaded. A new provider is a folder, a section above and a line here.
+ * providerKinds returns the providers that pods may name, by name. Only small modules are imported here: the path
+ * formats, and how to load the rest. A new provider is a folder, a section above and a line here.
  */
 export function providerKinds(config: ProviderConfig): ReadonlyMap<string, ConfiguredKind> {
   const kinds: readonly ConfiguredKind[] = [
@@ -47,7 +47,7 @@ export function providerKinds(config: ProviderConfig): ReadonlyMap<string, Confi
   return new Map(kinds.map((kind) => [kind.name, kind]));
 }
 
-/** configured gives a kind its section. */
+/** configured binds a kind to its configuration. */
 export function configured<Config>(kind: ProviderKind<Config>, config: Config): ConfiguredKind {
   return {
     name: kind.name,

@@ -2,26 +2,29 @@ import { ensureMoto } from '../../../../test/support/moto/ensure-moto.ts';
 import { MOTO_REGION, type RunningMoto, startMoto } from '../../../../test/support/moto/start-moto.ts';
 import { FakeAws } from '../testing/fake-aws.test-support.ts';
 
-/** AwsBackend is a server of Secrets Manager's protocol, as whoever administers it sees it. */
+/** AwsBackend is a server that implements the protocol of Secrets Manager, from an administrator's view. */
 export interface AwsBackend extends AsyncDisposable {
   readonly url: string;
-  /** The variables by which a process has credentials for it, and for no other AWS. */
+  /** The environment variables that give a process credentials for it, and for no other AWS. */
   readonly environment: Readonly<Record<string, string>>;
-  /** put makes a version of a secret, the current one, and answers its id. What is no text and no bytes is JSON. */
+  /**
+   * put creates a version of a secret, the current one, and returns its id. A value that is neither text nor bytes is
+   * stored as JSON.
+   */
   put(name: string, value: string | object | Uint8Array): Promise<string>;
-  /** create makes a secret that has no value. */
+  /** create creates a secret without a value. */
   create(name: string): Promise<void>;
-  /** remove deletes a secret without a delay. */
+  /** remove deletes a secret immediately. */
   remove(name: string): Promise<void>;
-  /** scheduleDeletion leaves a secret to be deleted: it can be described, and not read. */
+  /** scheduleDeletion schedules the deletion of a secret: it can be described, but not read. */
   scheduleDeletion(name: string): Promise<void>;
-  /** restore takes that back. */
+  /** restore cancels a scheduled deletion. */
   restore(name: string): Promise<void>;
 }
 
 /**
- * backendFor is the server for tests on a kind of control plane: our own fake on our own one; on the real one moto, which we did not
- * write, where the machine can have it.
+ * backendFor returns the server for tests on a kind of control plane: our own fake for the embedded one; for the real
+ * one moto, which is third-party, if the machine can run it.
  */
 export async function backendFor(kind: 'embedded' | 'kubernetes'): Promise<AwsBackend> {
   const moto = kind === 'kubernetes' ? await sharedMoto() : undefined;
@@ -30,7 +33,9 @@ export async function backendFor(kind: 'embedded' | 'kubernetes'): Promise<AwsBa
 
 let starting: Promise<RunningMoto | undefined> | undefined;
 
-/** sharedMoto is one for all test files of a worker, with which it ends: starting one takes seconds. */
+/**
+ * sharedMoto returns one instance for all test files of a worker, and ends with the worker: starting one takes seconds.
+ */
 function sharedMoto(): Promise<RunningMoto | undefined> {
   starting ??= ensureMoto().then((found) => {
     if (!('leftOut' in found)) return startMoto(found);
@@ -42,7 +47,7 @@ function sharedMoto(): Promise<RunningMoto | undefined> {
   return starting;
 }
 
-/** fakeBackend is our own fake, which verifies every signature. */
+/** fakeBackend returns our own fake, which verifies every signature. */
 async function fakeBackend(): Promise<AwsBackend> {
   const fake = await FakeAws.start();
   return {
@@ -60,7 +65,7 @@ async function fakeBackend(): Promise<AwsBackend> {
   };
 }
 
-/** motoBackend is what a scenario has of a moto. Its secrets stay behind; nobody else has their names. */
+/** motoBackend wraps a moto for a scenario. Its secrets are left behind; no other scenario uses their names. */
 function motoBackend({ url, secretsManager }: RunningMoto): AwsBackend {
   const made = new Set<string>();
   const make = async (Name: string, value: object): Promise<string> => {

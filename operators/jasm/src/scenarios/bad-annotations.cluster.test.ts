@@ -14,7 +14,7 @@ interface BadAnnotation {
   readonly ask: () => Ask;
   /** Defaults to AnnotationInvalid. */
   readonly reason?: 'ProviderUnsupported';
-  /** What the pod is told: the field, what is wrong and what would be right. */
+  /** Patterns for the message that the pod receives: the field, the problem and the remedy. */
   readonly says: readonly RegExp[];
 }
 

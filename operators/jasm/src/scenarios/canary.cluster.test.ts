@@ -36,7 +36,7 @@ it('finds a value in all its forms', () => {
   expect(tracesOf(CANARY).every((trace) => trace.length > 20)).toBe(true);
 });
 
-/** tattling denies Secrets whose name begins so, and quotes them. */
+/** tattling denies Secrets whose name has a prefix, and quotes them. */
 const tattling = defineOperator({
   name: 'tattling',
   domain: 'bowline.dev',
@@ -57,7 +57,7 @@ const tattling = defineOperator({
   ],
 });
 
-/** buggy is a provider that throws what no provider should. */
+/** buggy is a provider that throws errors that no provider should throw. */
 const buggy: SecretProvider = {
   name: 'buggy',
   capabilities: { versions: false, batch: false },
@@ -119,7 +119,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  // Runs that wait for another attempt end with their time.
+  // Runs that wait for another attempt end as time advances.
   await whileTimePasses(async () => await c[Symbol.asyncDispose]());
   environment[Symbol.dispose]();
   await store[Symbol.asyncDispose]();
@@ -136,7 +136,7 @@ const roleOf = (name: string): string => `arn:aws:iam::123456789012:role/${name}
 
 type Failures = Readonly<Record<string, readonly [ask: Readonly<Record<string, unknown>>, reason: string]>>;
 
-/** What goes wrong, by pod: what it asks, and what it is told. */
+/** The failures by pod: the request, and the reason of the event. */
 const FAILURES: Failures = {
   text: [fromAws('text', 'text'), 'SecretParseFailed'],
   list: [fromAws('list', 'list'), 'SecretParseFailed'],
@@ -184,7 +184,7 @@ const failuresIn = (namespace: string): Failures => ({
   'cluster-decode': [fromCluster(`${namespace}/shared`, 'cluster-decode', { decode: 'Base64' }), 'SecretParseFailed'],
 });
 
-/** everything is all that the operator has said and written, but the content of Secrets. */
+/** everything returns all that the operator has logged and written, except for the content of Secrets. */
 async function everything(): Promise<Readonly<Record<string, string>>> {
   const { namespace } = c;
   const kinds = [Event, Pod, Deployment, ReplicaSet] as const;
@@ -204,7 +204,7 @@ async function everything(): Promise<Readonly<Record<string, string>>> {
   };
 }
 
-/** whileTimePasses is for what is tried again, and again. */
+/** whileTimePasses advances the clock during work that is retried. */
 async function whileTimePasses<T>(work: () => Promise<T>): Promise<T> {
   const passing = setInterval(() => void c.clock.advance(1_000), 20);
   try {
@@ -252,7 +252,7 @@ it('scenario 17 shows a value nowhere but in its Secret, whatever goes wrong wit
       else await c.untilEvent('listed', 'SecretFetchFailed', isAbout);
     }
   });
-  // Values that nobody can read any more.
+  // Values that can no longer be parsed.
   await c.admin.patch(Secret, mock, {
     type: 'merge',
     body: { data: { 'values.json': Buffer.from(CANARY).toString('base64') } },
@@ -261,7 +261,7 @@ it('scenario 17 shows a value nowhere but in its Secret, whatever goes wrong wit
   await c.untilEvent('mock-broken', 'SecretFetchFailed');
   expect((await c.untilEvent('invalid', 'SecretSyncFailed')).note).toContain('the API server finds it invalid');
   expect((await c.untilEvent('forbidden', 'SecretSyncFailed')).note).toMatch(/denied the request$/);
-  // An edit is repaired, and a workload restarted for a new value.
+  // An edit is reverted, and a workload is restarted for a new value.
   const key = secretKey(c, 'rotated');
   const template = {
     metadata: {

@@ -1,12 +1,16 @@
 import { type FakeAnswer, FakeHttp, type FakeRequest } from '../testing/fake-http.test-support.ts';
 
-/** CANARY is a value that must be found nowhere but in Secrets. */
+/** CANARY is a value that must appear only in Secrets. */
 export const CANARY = 'canary-Zq7!correct-horse';
 
-/** tracesOf are the forms in which a value may stand in a text: as it is, in JSON, in URLs, in hex, and in Base64 at any place. */
+/**
+ * tracesOf returns the forms in which a value may appear in a text: as is, in JSON, in URLs, in hex, and in Base64 at
+ * any offset.
+ */
 export function tracesOf(value: string): readonly string[] {
   const bytes = Buffer.from(value);
-  // What stands before a value decides how its bytes fall on the digits; those at the ends are shared with its neighbours.
+  // The length of the text before a value determines how its bytes align with the Base64 digits; the digits at the ends
+  // are shared with its neighbors.
   const encoded = [0, 1, 2].map((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes])
       .toString('base64')
@@ -17,13 +21,16 @@ export function tracesOf(value: string): readonly string[] {
   return [...new Set([value, encodeURIComponent(value), bytes.toString('hex'), ...digits])];
 }
 
-/** leaks are the lines of a text in which a trace of the canary stands. */
+/** leaks returns the lines of a text that contain a trace of the canary. */
 export function leaks(text: string): readonly string[] {
   const traces = tracesOf(CANARY);
   return text.split('\n').filter((line) => traces.some((trace) => line.includes(trace)));
 }
 
-/** TattlingStore stands in for Secrets Manager, STS, Vault, Key Vault and the metadata service of Azure, and has the canary in whatever it says. */
+/**
+ * TattlingStore stands in for Secrets Manager, STS, Vault, Key Vault and the metadata service of Azure, and includes
+ * the canary in every response.
+ */
 export class TattlingStore implements AsyncDisposable {
   readonly http: FakeHttp;
   #version = 1;
@@ -37,7 +44,7 @@ export class TattlingStore implements AsyncDisposable {
     return store;
   }
 
-  /** rotate gives the secret `rotated` another value, in which the canary is too. */
+  /** rotate changes the value of the secret `rotated`; the new value contains the canary too. */
   rotate(): void {
     this.#version++;
   }
@@ -69,7 +76,7 @@ interface AwsInput {
 
 function found(SecretString: string, version = 1): FakeAnswer {
   const ARN = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:x-abcdef';
-  // The answer to DescribeSecret has the stages, the one to GetSecretValue the rest.
+  // The response of DescribeSecret has the stages, that of GetSecretValue the rest.
   const VersionIdsToStages = { [`v${version}`]: ['AWSCURRENT'] };
   return { status: 200, body: { ARN, VersionId: `v${version}`, VersionIdsToStages, SecretString } };
 }
@@ -78,7 +85,7 @@ function refused(status: number, code: string): FakeAnswer {
   return { status, body: { __type: code, Message: SAID } };
 }
 
-/** LISTED is what Secrets Manager says about each secret of a list: a code, or undefined for a value. */
+/** LISTED holds the result of Secrets Manager for each secret of a list: an error code, or undefined for a value. */
 export const LISTED: Readonly<Record<string, string | undefined>> = {
   'listed-fine': undefined,
   'listed-request': 'InvalidRequestException',
@@ -103,7 +110,7 @@ function listAnswer(ids: readonly string[]): FakeAnswer {
   return { status: 200, body };
 }
 
-/** What Secrets Manager says about each of its secrets. */
+/** The response of Secrets Manager for each of its secrets. */
 const AWS_ANSWERS: Readonly<Record<string, FakeAnswer>> = {
   fine: found(JSON.stringify({ password: CANARY, username: 'shop' })),
   text: found(CANARY),
@@ -124,7 +131,7 @@ const AWS_ANSWERS: Readonly<Record<string, FakeAnswer>> = {
   page: { status: 502, body: `<html>${CANARY}</html>`, headers: { 'content-type': 'text/html' } },
 };
 
-/** STS gives no session to anybody. */
+/** STS refuses every session. */
 function stsAnswer(role: string): FakeAnswer {
   const code = role.endsWith('/strange') ? `Strange${CANARY}` : 'AccessDenied';
   const body = `<ErrorResponse><Error><Code>${code}</Code><Message>${SAID}</Message></Error></ErrorResponse>`;

@@ -178,7 +178,7 @@ describe('what is chosen', () => {
     await ask('no-version', { versionStage: 'BLUE' });
     const { note } = await c.untilEvent('no-version', 'SecretFetchFailed');
     expect(note).toContain(`${c.path('all')} (BLUE)`);
-    // Moto does not tell a version that is not there from a secret that is not.
+    // Moto does not distinguish a missing version from a missing secret.
     expect(note).toMatch(/no such (?:version|secret)/);
   });
 });

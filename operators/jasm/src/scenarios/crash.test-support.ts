@@ -4,16 +4,16 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bundle } from '../../../../scripts/bundle.mjs';
 
-/** What a process throws, where nobody can catch it, when it is told to. */
+/** Throws an error that cannot be caught, when the process receives a signal. */
 const CRASHING = `data:text/javascript,process.on('SIGUSR2', () => { throw new Error('a crash on purpose') })`;
 
-/** CrashingOperator is the command line, as it is shipped, in a process that can be made to crash. */
+/** CrashingOperator is the command line as shipped, in a process that can be made to crash. */
 export interface CrashingOperator extends AsyncDisposable {
-  /** crash makes it throw, and answers all that it printed, with the report that Node writes about a crash. */
+  /** crash makes it throw, and returns everything that it printed, with the report that Node writes about a crash. */
   crash(): Promise<string>;
 }
 
-/** startCrashing runs `bowline` with these arguments, and puts what it needs into a folder. */
+/** startCrashing runs `bowline` with these arguments, and writes the files that it needs into a folder. */
 export async function startCrashing(folder: string, args: readonly string[]): Promise<CrashingOperator> {
   const main = await bundle({ entry: 'apps/bowline/src/main.ts', folder: join(folder, 'bundle') });
   const reports = ['--report-uncaught-exception', `--report-directory=${folder}`];

@@ -5,7 +5,7 @@ import { MANAGED_BY, POD_ANNOTATIONS, SECRET_ANNOTATIONS } from '../api/names.ts
 import { entry, jasmCluster, podSpec, secretKey, textOf } from '../testing/jasm-cluster.test-support.ts';
 import { type Scenario, startScenario } from './scenario.test-support.ts';
 
-/** The grace by default. */
+/** The default grace period. */
 const GRACE_MS = 300_000;
 const MINUTE_MS = 60_000;
 
@@ -16,7 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
-/** asks has a pod ask for a Secret with a deletion policy, and waits until the Secret says what all who ask want together. */
+/**
+ * asks creates a pod that requests a Secret with a deletion policy, and waits until the Secret records the combined
+ * policy of all requesters.
+ */
 async function asks(pod: string, secretName: string, deletionPolicy: string, together = deletionPolicy): Promise<void> {
   await c.ask(pod, c.fromAws('any', { secretName, deletionPolicy }));
   await c.untilEvent(pod, 'SecretSyncSuccess');
@@ -27,13 +30,13 @@ function policyOf({ metadata }: Secret): string | undefined {
   return metadata?.annotations?.[SECRET_ANNOTATIONS.deletionPolicy];
 }
 
-/** leaves deletes a pod, and waits until the operator has seen that. */
+/** leaves deletes pods, and waits until the operator has observed that. */
 async function leaves(...pods: readonly string[]): Promise<void> {
   for (const pod of pods) await c.admin.delete(Pod, secretKey(c, pod));
   await seen();
 }
 
-/** seen waits until the operator has seen all that has happened to pods so far: it has answered a later one. */
+/** seen waits until the operator has observed all changes of pods so far: it has served a later one. */
 async function seen(): Promise<void> {
   const name = c.uniqueName('later');
   await c.ask(name, c.fromAws('any', { secretName: name }));

@@ -24,7 +24,7 @@ describe.each(['AccessDeniedException', 'AccessDenied'] as const)('scenario 09 d
     expect(note).not.toMatch(/canary|AROA|[0-9a-f]{8}-[0-9a-f]{4}|assumed-role/);
     await c.idle();
     expect(c.callsFor(name)).toEqual(['GetSecretValue']);
-    // Not fast, but by itself, and without another event.
+    // Not fast, but automatically, and without another event.
     await c.pass(60_000);
     expect(c.callsFor(name)).toHaveLength(2);
     expect(await c.events(name)).toEqual(['Warning SecretFetchFailed']);

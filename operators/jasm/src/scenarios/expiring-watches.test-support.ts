@@ -2,19 +2,19 @@ import type { KubernetesObject, Resource } from '@bowline/kubernetes';
 import { ApiError, type Client, type WatchStream } from '@bowline/runtime/client';
 
 /**
- * ExpiringWatches is what stands between an operator and its client, and lets all its watches end as those do that the API server
- * has no history for any more: what is watched has to be listed anew.
+ * ExpiringWatches sits between an operator and its client, and ends all its watches like watches whose history the API
+ * server no longer has, so that everything has to be listed again.
  */
 export class ExpiringWatches {
   #expiry = new AbortController();
 
-  /** expire ends all watches that are under way. */
+  /** expire ends all watches in progress. */
   expire(): void {
     this.#expiry.abort();
     this.#expiry = new AbortController();
   }
 
-  /** through is the client as the operator gets it. */
+  /** through returns the client that the operator gets. */
   through(client: Client): Client {
     const replaced: Pick<Client, 'watch' | 'guarded' | 'checked' | 'withFieldManager'> = {
       watch: (kind, options) => this.#watch(client, kind, options),
@@ -26,7 +26,7 @@ export class ExpiringWatches {
       get(target, name) {
         if (Object.hasOwn(replaced, name)) return replaced[name as keyof typeof replaced];
         const member: unknown = Reflect.get(target, name, target);
-        // A method reaches its private state through the client itself, not through this proxy.
+        // A method accesses its private state through the client itself, not through this proxy.
         return typeof member === 'function' ? member.bind(target) : member;
       },
     });

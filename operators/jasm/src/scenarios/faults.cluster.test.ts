@@ -4,7 +4,7 @@ import { hastyRandom, untilTried } from './attempts.test-support.ts';
 import { type Scenario, startScenario } from './scenario.test-support.ts';
 import type { StoreFault } from './scenario-store.test-support.ts';
 
-/** How long an answer is waited for. */
+/** The time limit of a call. */
 const LONGEST_CALL_MS = 30_000;
 
 let c: Scenario;
@@ -12,7 +12,7 @@ let c: Scenario;
 beforeAll(async () => {
   c = await startScenario({
     random: hastyRandom(),
-    // A test that fails leaves calls under way, which would be waited for.
+    // A failing test leaves calls in progress, which would be waited for.
     drainTimeoutMs: 0,
   });
 });

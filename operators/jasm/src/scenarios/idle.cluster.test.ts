@@ -22,7 +22,7 @@ it('scenario 05 calls no store and writes nothing in ten idle minutes, whatever 
     await c.admin.patch(Pod, key, { type: 'strategic', body }, { subresource: 'status' });
     await c.pass(200_000);
   }
-  // What is seen after them shows that they were seen; what that takes does not count.
+  // Observing a later pod proves that the earlier ones were observed; its own calls and writes do not count.
   await c.caughtUp();
   expect(c.callsFor('db')).toEqual(calls);
   expect((await c.writes(since)).filter((write) => !write.includes('/caught-up-'))).toEqual([]);

@@ -14,7 +14,7 @@ afterAll(() => c[Symbol.asyncDispose]());
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** theirs makes a Secret of somebody else with the key `theirs`, into which keys may be merged. */
+/** theirs creates a Secret of another owner with the key `theirs`, into which keys may be merged. */
 const theirs = (name: string, more: Readonly<Record<string, string>> = {}): Promise<Secret> =>
   c.admin.create(Secret, {
     metadata: { ...secretKey(c, name), annotations: CONSENT },
@@ -24,7 +24,7 @@ const theirs = (name: string, more: Readonly<Record<string, string>> = {}): Prom
 const change = (name: string, body: object): Promise<Secret> =>
   c.admin.patch(Secret, secretKey(c, name), { type: 'merge', body });
 
-/** merged has a pod merge the values of a source into such a Secret, both called `name`. */
+/** merged creates a pod that merges the values of a source into such a Secret, both called `name`. */
 async function merged(name: string, values: Readonly<Record<string, string>>): Promise<Secret> {
   await c.aws.put(c.path(name), values);
   await theirs(name);

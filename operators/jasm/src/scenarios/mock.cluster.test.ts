@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
-/** hold makes these the secrets of the mock, and no others. */
+/** hold replaces all secrets of the mock with these. */
 async function hold(values: Readonly<Record<string, MockEntries>>): Promise<void> {
   const metadata = { namespace: c.managerNamespace, name: MOCK_SECRET };
   const data = mockSecretData(new Map(Object.entries(values)));

@@ -10,10 +10,13 @@ beforeAll(async () => {
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
-/** base64 is a value as it stands in a Secret. */
+/** base64 returns a value as stored in a Secret. */
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** synced has a pod `<name>` ask for the secret `<name>` as the Secret `<name>`, and waits until all is said and done. */
+/**
+ * synced creates a pod `<name>` that requests the secret `<name>` as the Secret `<name>`, and waits until everything is
+ * done.
+ */
 async function synced(name: string): Promise<Secret> {
   await c.aws.put(c.path(name), { password: `of ${name}` });
   await c.ask(name, c.fromAws(name));
@@ -21,7 +24,7 @@ async function synced(name: string): Promise<Secret> {
   return c.untilSecret(name);
 }
 
-/** change merges something into a Secret, as somebody else. */
+/** change merges something into a Secret, as another client. */
 const change = (name: string, body: object): Promise<Secret> =>
   c.admin.patch(Secret, secretKey(c, name), { type: 'merge', body });
 
@@ -86,7 +89,7 @@ describe('scenario 11', () => {
 
   it('scenario 11 makes a Secret anew that somebody deleted, with one read', async () => {
     const before = await synced('deleted');
-    // What was just read is still at hand for a while.
+    // A value that was just read is kept for a while.
     await c.pass(15_000);
     const calls = c.callsFor('deleted').length;
     await c.admin.delete(Secret, secretKey(c, 'deleted'));
@@ -147,7 +150,7 @@ describe('scenario 13', () => {
     await c.ask('second', c.fromAws('two', { secretName: 'contested' }));
     const { type, note } = await c.untilEvent('second', 'SecretConflict');
     expect([type, note]).toEqual(['Warning', expect.stringContaining('serves Pod/first') as string]);
-    // Who had it keeps it, also before somebody who does not know who came first.
+    // The holder keeps it, even after a restart, when the order of arrival is unknown.
     await c.restart();
     await c.idle();
     expect(await c.untilSecret('contested')).toEqual(before);

@@ -11,7 +11,7 @@ const PODS = 1_000;
 const SOURCES = 100;
 const NAMESPACES = 4;
 
-/** What is called when every source is asked once. */
+/** Returns the calls made when every source is read once. */
 const once = (operation: string): readonly string[] =>
   Array.from({ length: SOURCES }, (_, source) => `${operation} /source/${source}`).sort();
 
@@ -20,7 +20,7 @@ describe(`${PODS} pods and ${SOURCES} sources`, () => {
   let namespaces: readonly string[];
   beforeAll(async () => {
     c = await jasmCluster();
-    // They are all there when the operator comes.
+    // All of them exist when the operator starts.
     await c.stop();
     const more = Array.from({ length: NAMESPACES - 1 }, () => c.createNamespace('jasm'));
     namespaces = [c.namespace, ...(await Promise.all(more))];
@@ -35,7 +35,7 @@ describe(`${PODS} pods and ${SOURCES} sources`, () => {
   }, 120_000);
   afterAll(() => c[Symbol.asyncDispose](), 120_000);
 
-  /** versions are those of all Secrets of ours, by key. */
+  /** versions returns the versions of all Secrets of ours, by key. */
   const versions = async (): Promise<ReadonlyMap<string, string | undefined>> => {
     const lists = await Promise.all(
       namespaces.map((namespace) => c.admin.list(Secret, { namespace, labelSelector: MANAGED_BY })),
@@ -47,7 +47,7 @@ describe(`${PODS} pods and ${SOURCES} sources`, () => {
     );
   };
 
-  /** restarted starts the operator anew, and waits until it has done all that there is to do, a part after the other. */
+  /** restarted restarts the operator, and waits until it has done all its work, in batches. */
   const restarted = async (): Promise<void> => {
     await c.restart();
     await c.idle();
@@ -61,7 +61,8 @@ describe(`${PODS} pods and ${SOURCES} sources`, () => {
   }, 90_000);
 
   it('scenario 16 asks for one version per source after a restart, reads no value and writes nothing', async () => {
-    // Events are sent after what they tell of: when that of a later pod is there, those of the others are.
+    // Events are sent after the change that they report: when the event of a later pod exists, those of the others do
+    // too.
     c.store.addSecret('/fence', { a: 'b' });
     await c.ask('fence', entry('/fence', 'fence'));
     await c.untilEvent('fence', 'SecretSyncSuccess');
@@ -94,7 +95,7 @@ it('scenario 16 asks AWS for one description per secret after a restart, reads n
   expect(await c.writes(since)).toEqual([]);
 });
 
-/** GatedStore tells no versions, answers only when its gate is open, and does not listen to anybody who has left. */
+/** GatedStore returns no versions, answers only when its gate is open, and ignores abort signals. */
 class GatedStore implements SecretProvider {
   readonly name = 'mock';
   readonly capabilities = { versions: false, batch: false } as const;
@@ -123,7 +124,7 @@ it('scenario 16 asks nothing after a restart of a store that tells no versions, 
   const store = new GatedStore();
   store.values.addSecret('/prod/db', { password: 'x' });
   await using c = await jasmCluster({ stores: [store] });
-  // The time of the API server, which says how old a pod is, has not stood still.
+  // The API server's clock, which determines the age of a pod, has not stood still.
   await c.clock.advance(60_000);
   await c.ask('web', entry('/prod/db', 'db'));
   await c.untilEvent('web', 'SecretSyncSuccess');
@@ -185,7 +186,7 @@ describe('in the middle of a fetch', () => {
   });
 });
 
-/** A new namespace takes pods as soon as it has an account for them. */
+/** A new namespace accepts pods as soon as it has a ServiceAccount for them. */
 async function withAccount(create: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {

@@ -3,28 +3,33 @@ import { Agent, type IncomingMessage, request as send } from 'node:http';
 import { type FakeAnswer, type FakeFault, FakeHttp, type FakeRequest } from '../testing/fake-http.test-support.ts';
 import type { AwsBackend } from './aws-backend.test-support.ts';
 
-/** StoreFault is what becomes of a call in place of its answer: an error as Secrets Manager has it, or none at all. */
+/** StoreFault is what replaces the response to a call: an error in the form of Secrets Manager, or no response. */
 export type StoreFault =
-  /** A status 500 with no word about what went wrong, as load balancers have it. */
+  /** A status 500 without an error code, as from a load balancer. */
   | 'unavailable'
   | 'InternalServiceError'
   | 'ThrottlingException'
-  /** AWS's own way to deny: status 400. */
+  /** A denial as AWS sends it: status 400. */
   | 'AccessDeniedException'
-  /** The way of other servers of its protocol: status 403, and another name. */
+  /** A denial as other implementations send it: status 403, and another name. */
   | 'AccessDenied'
   /** The connection is reset. */
   | 'reset'
-  /** Nothing comes, until the caller leaves. */
+  /** No response, until the caller leaves. */
   | 'hang';
 
-/** ScenarioStore is a server of Secrets Manager's protocol behind a proxy that counts what is called and makes calls fail. */
+/**
+ * ScenarioStore is a server with the protocol of Secrets Manager behind a proxy that counts calls and makes calls fail.
+ */
 export interface ScenarioStore extends AwsBackend {
-  /** What was called so far, failed calls too, for instance `GetSecretValue /team/db`. */
+  /** All calls so far, including failed ones, for instance `GetSecretValue /team/db`. */
   readonly calls: readonly string[];
-  /** fail makes the next calls fail, one fault each: those of an operation, or of an operation for a secret as `calls` has it. */
+  /**
+   * fail makes the next calls fail, one fault each: those of an operation, or those of an operation for a secret in the
+   * form of `calls`.
+   */
   fail(call: string, ...faults: readonly StoreFault[]): void;
-  /** hanging resolves when the next call has come that will not be answered. */
+  /** hanging resolves when the next call has arrived that will not be answered. */
   hanging(): Promise<void>;
 }
 
@@ -33,16 +38,16 @@ interface Failure {
   readonly fault: StoreFault;
 }
 
-/** openStore puts the proxy in front of a server; both go together. */
+/** openStore puts the proxy in front of a server; both are disposed of together. */
 export async function openStore(backend: AwsBackend): Promise<ScenarioStore> {
   const calls: string[] = [];
   const failures: Failure[] = [];
   const agent = new Agent({ keepAlive: true });
-  // When the server goes, the caller learns of it as it would from the server itself.
+  // If the server ends, the caller sees the same as from the server itself.
   const ask = (request: FakeRequest): Promise<FakeFault> => pass(request, backend.url, agent).catch(() => 'reset');
   const front = await FakeHttp.start((request) => {
     const operation = operationOf(request);
-    // Another service of AWS, which a role is assumed with.
+    // Another AWS service, which is used to assume a role.
     if (operation === undefined) return ask(request);
     const call = `${operation} ${secretsIn(request)}`;
     calls.push(call);
@@ -96,7 +101,7 @@ function outcomeOf(fault: StoreFault): FakeFault {
   }
 }
 
-/** No two of AWS's messages are the same: they name the request. */
+/** Every AWS message is different: it contains the request id. */
 let problems = 0;
 
 function problem(status: number, code: string): FakeAnswer {
@@ -109,7 +114,7 @@ function problem(status: number, code: string): FakeAnswer {
   };
 }
 
-/** pass asks the server. The headers stay as they were signed. */
+/** pass forwards a request to the server. The headers stay as they were signed. */
 async function pass({ method, url, headers, body }: FakeRequest, server: string, agent: Agent): Promise<FakeAnswer> {
   const sent = send(new URL(url.pathname, server), { method, headers, agent });
   sent.end(body);

@@ -6,26 +6,29 @@ import { backendFor } from './aws-backend.test-support.ts';
 import { openStore, type ScenarioStore } from './scenario-store.test-support.ts';
 
 /**
- * Scenario is a corner with the operator in it, as it is installed: under its own account and with its own providers, of which
- * `aws-secretsmanager` reads from a store of the scenario. Time stands still unless a test moves it: what happens without that is
- * caused by events alone. The tests of a file share one, and take names of their own.
+ * Scenario is a test cluster with the operator as it is installed: with its own ServiceAccount and its own providers,
+ * of which `aws-secretsmanager` reads from a store of the scenario. Time stands still unless a test advances it:
+ * without that, only events cause anything. The tests of a file share one scenario, and use names of their own.
  */
 export interface Scenario extends Omit<JasmCluster, 'store' | 'calls'> {
   /** Secrets Manager. */
   readonly aws: ScenarioStore;
-  /** The calls to it so far, failed ones too, for instance `GetSecretValue /team/db`. */
+  /** The calls to it so far, including failed ones, for instance `GetSecretValue /team/db`. */
   readonly calls: readonly string[];
-  /** callsFor are the operations that were called for the secret of that name. */
+  /** callsFor returns the operations that were called for the secret of that name. */
   callsFor(name: string): readonly string[];
-  /** path is the path of a secret that no other scenario has. */
+  /** path returns a path of a secret that no other scenario uses. */
   path(name: string): string;
-  /** fromAws is what a pod asks: the secret of that name, in the Secret of that name unless told otherwise. */
+  /** fromAws returns a request: the secret of that name, in the Secret of that name by default. */
   fromAws(name: string, more?: object): Readonly<Record<string, unknown>>;
-  /** caughtUp makes one more pod and waits until it is served and told: what happened before it was seen, and told, by then. */
+  /**
+   * caughtUp creates one more pod and waits until it is served and has its event: everything before it has been
+   * observed and reported by then.
+   */
   caughtUp(): Promise<void>;
 }
 
-/** startScenario starts the operator. Its configuration names the store, and besides says what the options say. */
+/** startScenario starts the operator. Its configuration names the store, and includes that of the options. */
 export async function startScenario(options: Omit<JasmClusterOptions, 'stores'> = {}): Promise<Scenario> {
   const { kind } = options.controlPlane ?? (await sharedControlPlane());
   const aws = await openStore(await backendFor(kind));
@@ -68,7 +71,7 @@ export async function startScenario(options: Omit<JasmClusterOptions, 'stores'> 
       await c.untilEvent(name, 'SecretSyncSuccess');
       await c.idle();
     },
-    // The operator goes first: without its store it would not end in peace.
+    // The operator is stopped first: without its store it would not stop cleanly.
     [Symbol.asyncDispose]: async () => {
       await c[Symbol.asyncDispose]();
       await close();

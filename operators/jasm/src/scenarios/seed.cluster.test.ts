@@ -8,11 +8,11 @@ import { podSpec } from '../testing/jasm-cluster.test-support.ts';
 import { type Scenario, startScenario } from './scenario.test-support.ts';
 import { openVault, type VaultBackend } from './vault-backend.test-support.ts';
 
-// What the design document of the original shows, letter for letter: the documentation's own copies.
+// The examples of the original's design document, verbatim: the documentation's own copies.
 const fixture = (name: string): string =>
   readFileSync(new URL(`../../../../docs/operators/jasm/examples/seed/${name}.yaml`, import.meta.url), 'utf8');
 
-/** What Secrets Manager answers there. */
+/** The response of Secrets Manager there. */
 const SECRET = { DB_HOST: 'db.example.com', DB_USER: 'admin', DB_PASSWORD: 'secret123' };
 
 let vault: VaultBackend;
@@ -26,7 +26,7 @@ afterAll(async () => {
   await vault[Symbol.asyncDispose]();
 });
 
-/** create makes a pod with the annotation of a fixture. */
+/** create creates a pod with the annotation of a fixture. */
 const create = (name: string): Promise<Pod> =>
   c.admin.create(Pod, {
     metadata: {
@@ -37,7 +37,7 @@ const create = (name: string): Promise<Pod> =>
     spec: podSpec(),
   });
 
-/** Shown says what stands in the placeholders of the document's Secret. */
+/** Shown holds the values for the placeholders of the document's Secret. */
 interface Shown {
   readonly name: string;
   readonly provider: string;
@@ -45,7 +45,7 @@ interface Shown {
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** comesOut waits for a Secret, and expects it to be that of the document with its placeholders filled. */
+/** comesOut waits for a Secret, and expects it to equal that of the document with its placeholders filled in. */
 async function comesOut({ name, provider, path, values }: Shown): Promise<Secret> {
   const secret = await c.untilSecret(name);
   const syncedAt = secret.metadata?.annotations?.[SECRET_ANNOTATIONS.syncedAt] ?? '';

@@ -16,12 +16,12 @@ afterAll(() => c[Symbol.asyncDispose]());
 const names = (prefix: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 
-/** askAll makes pods, as fast as the API server takes them. */
+/** askAll creates pods, as fast as the API server accepts them. */
 async function askAll(pods: readonly string[], ask: (pod: string) => Readonly<Record<string, unknown>>): Promise<void> {
   expect(await forEachConcurrently(pods, 16, (pod) => c.ask(pod, ask(pod)))).toEqual([]);
 }
 
-/** untilSecrets waits for Secrets of these names, and answers them. */
+/** untilSecrets waits for Secrets of these names, and returns them. */
 async function untilSecrets(wanted: readonly string[]): Promise<readonly Secret[]> {
   const isWanted = ({ metadata }: Secret): boolean => wanted.includes(metadata?.name ?? '');
   const hasAll = (secrets: readonly Secret[]): boolean => secrets.filter(isWanted).length === wanted.length;

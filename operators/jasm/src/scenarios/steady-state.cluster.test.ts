@@ -8,7 +8,7 @@ import { ExpiringWatches } from './expiring-watches.test-support.ts';
 const PODS = 300;
 const MINUTE_MS = 60_000;
 
-/** What the operator asks although nothing happens: about its Lease, and watches that begin anew. */
+/** The requests of an idle operator: for its Lease, and watches that are restarted. */
 const UNCOUNTED = /^(?:\w+ leases|list|watch) /;
 
 const watches = new ExpiringWatches();
@@ -23,13 +23,13 @@ beforeAll(async () => {
   const failures = await forEachConcurrently(pods, 32, (pod) => c.ask(`pod-${pod}`, askOf(pod)));
   expect(failures).toEqual([]);
   await settled('seen');
-  // They are served a part after the other.
+  // They are served in batches.
   await c.pass(MINUTE_MS);
   await settled('first');
 }, 90_000);
 afterAll(() => c[Symbol.asyncDispose]());
 
-/** askOf is what a pod asks. Some of it lasts without ever being fulfilled: that, too, is a state at rest. */
+/** askOf returns the request of a pod. Some requests are never fulfilled: that, too, is a steady state. */
 function askOf(pod: number): Ask {
   if (pod % 50 === 1) return 'provider: mock';
   if (pod % 50 === 2) return entry('/source/0', 'theirs');
@@ -37,7 +37,10 @@ function askOf(pod: number): Ask {
   return entry(`/source/${pod % 10}`, `secret-${pod % 200}`);
 }
 
-/** settled waits until everything so far was seen and told: a later pod was told, and events keep their order. */
+/**
+ * settled waits until everything so far was observed and reported: a later pod has its event, and events keep their
+ * order.
+ */
 async function settled(pod: string): Promise<void> {
   c.store.addSecret(`/fence/${pod}`, { a: 'b' });
   await c.ask(pod, entry(`/fence/${pod}`, pod));
@@ -93,7 +96,7 @@ it('scenario 05 asks no store and writes nothing when all that it watches is lis
   expect((await c.writes(since)).filter((write) => !write.includes('after-lists'))).toEqual([]);
 });
 
-/** relists is how many complete lists were made after the first ones. */
+/** relists returns how many complete lists were made after the first ones. */
 async function relists(): Promise<number> {
   const lines = (await metrics.render()).matchAll(/^bowline_informer_relists_total\{.*\} (\d+)$/gm);
   return [...lines].reduce((sum, [, count]) => sum + Number(count), 0);

@@ -51,6 +51,6 @@ it('scenario 02 writes a secret that pods of two namespaces ask for into each of
   expect(made.filter((name) => [c.namespace, other, bystander, c.managerNamespace].includes(name ?? ''))).toEqual(
     [c.namespace, other].sort(),
   );
-  // Whose the answer is does not depend on who asks.
+  // The answer does not depend on the requester.
   expect(c.callsFor('shared').filter((operation) => operation === 'GetSecretValue')).toHaveLength(1);
 });

@@ -6,17 +6,17 @@ import { MOCK_SECRET } from '../providers/mock/mock-values.ts';
 import { podSpec, textOf, valuesOf } from '../testing/jasm-cluster.test-support.ts';
 import { type Scenario, startScenario } from './scenario.test-support.ts';
 
-// Mallory may create pods in the namespace of her team, and nothing else: she may not even read a Secret there. Every test is a way
-// to reach further through the operator, which reads stores and Secrets with rights of its own.
+// Mallory may create pods in the namespace of her team, and nothing else: she may not even read a Secret there. Every
+// test is an attempt to get further through the operator, which reads stores and Secrets with its own permissions.
 
 const PODS: PolicyRule = { apiGroups: [''], resources: ['pods'], verbs: ['create', 'patch', 'delete'] };
 const TEAM_ROLE = 'arn:aws:iam::123456789012:role/team';
 
 let c: Scenario;
 let mallory: Client;
-/** Somebody else's namespace. */
+/** The namespace of another team. */
 let other: string;
-/** Grows with each of Mallory's pods. */
+/** The number of Mallory's pods. */
 let pods = 0;
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
-/** asks has a pod of Mallory's ask, and answers its name. */
+/** asks creates a pod of Mallory's with a request, and returns its name. */
 async function asks(ask: Readonly<Record<string, unknown>>): Promise<string> {
   const name = `mallory-${++pods}`;
   const annotations = { [POD_ANNOTATIONS.secretSync]: textOf(ask) };
@@ -59,7 +59,10 @@ async function asks(ask: Readonly<Record<string, unknown>>): Promise<string> {
   return name;
 }
 
-/** told is what a pod of Mallory's that asks is told, and expects that nothing else came of it. */
+/**
+ * told creates a pod of Mallory's with a request and returns the message of its event. It expects that nothing else
+ * happened.
+ */
 async function told(ask: Readonly<Record<string, unknown>>, reason: string): Promise<string> {
   const calls = c.calls.length;
   const pod = await asks(ask);
@@ -133,7 +136,7 @@ describe('a pod author cannot read from a store', () => {
     await permit(c.path('a/*'));
     await c.untilEvent('mallory-1', 'PathNotPermitted');
     await told(c.fromAws('b/db', { secretName: 'narrow' }), 'PathNotPermitted');
-    // It narrows, and never widens.
+    // The annotation narrows, and never widens.
     await permit('**');
     await told({ ...c.fromAws('narrow'), path: '/other/db' }, 'PathNotPermitted');
     await permit(null);

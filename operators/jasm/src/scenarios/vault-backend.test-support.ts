@@ -8,22 +8,29 @@ import { ensureVault } from '../../../../test/support/vault/ensure-vault.ts';
 import { startVault } from '../../../../test/support/vault/start-vault.ts';
 import { FakeVault } from '../testing/fake-vault.test-support.ts';
 
-/** VaultBackend is a Vault as whoever administers it sees it, with a proxy in front. Its KV of version 2 is at `secret`. */
+/**
+ * VaultBackend is a Vault from an administrator's view, with a proxy in front. Its KV of version 2 is mounted at
+ * `secret`.
+ */
 export interface VaultBackend extends AsyncDisposable {
   readonly kind: 'fake' | 'vault';
-  /** The section `vault` of the configuration with which the operator reads from it: as root, whose token is in a file. */
+  /**
+   * The section `vault` of the configuration with which the operator reads from it: as root, with the token in a file.
+   */
   readonly section: Readonly<Record<string, unknown>>;
   /** put writes a version of a secret below `secret`. */
   put(name: string, value: object): Promise<void>;
-  /** remove forgets a secret and all its versions. */
+  /** remove deletes a secret and all its versions. */
   remove(name: string): Promise<void>;
-  /** callsFor are the reads of a secret below `secret` so far, failed ones too; those of its metadata are others. */
+  /**
+   * callsFor returns the reads of a secret below `secret` so far, including failed ones, but not those of its metadata.
+   */
   callsFor(name: string): readonly string[];
   /** fail makes the next reads of that secret fail, one fault each. */
   fail(name: string, ...faults: readonly Fault[]): void;
 }
 
-/** openVault is a real Vault for tests on the real control plane, if there is one, and our fake for others. */
+/** openVault returns a real Vault for tests on the real control plane, if one is available, and our fake otherwise. */
 export async function openVault(): Promise<VaultBackend> {
   const { kind } = await sharedControlPlane();
   const found = kind === 'kubernetes' ? await ensureVault() : undefined;

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const fromVault = (path: string, secretName: string) => ({ provider: 'vault', path, secretName });
 
-/** calls are the successful calls to Vault so far, by operation. */
+/** calls returns the number of successful calls to Vault so far, by operation. */
 async function calls(): Promise<Readonly<Record<string, number>>> {
   const lines = (await metrics.render()).matchAll(/^jasm_provider_api_calls_total\{(.*)\} (\d+)$/gm);
   return Object.fromEntries(
@@ -131,8 +131,8 @@ it('scenario 16 asks Vault for one version per secret after a restart, and write
   const made = Object.fromEntries(
     Object.entries(after).map(([operation, count]) => [operation, count - (before[operation] ?? 0)]),
   );
-  // db, which two Secrets have, early, and the three of scenario 08.
+  // db, which two Secrets share, early, and the three of scenario 08.
   expect(made).toEqual({ ReadMetadata: 5, ReadSecret: 0 });
-  // A new process says again what still holds: who asks for what they may not have is told so.
+  // A new process repeats events that still apply: a requester without permission is notified again.
   expect((await c.writes(since)).filter((write) => !write.includes(' events '))).toEqual([]);
 });

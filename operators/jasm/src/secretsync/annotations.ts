@@ -3,8 +3,8 @@ import { referenceTo } from '../pods/pod-view.ts';
 import type { AnnotationContext } from './watching.ts';
 
 /**
- * checkAnnotation tells a pod what is wrong with what it asks. The entries that are right are looked after elsewhere, whatever stands
- * beside them. It never waits for anything, and so is the first to know of a pod.
+ * checkAnnotation reports the problems of a pod's annotation to the pod. Valid entries are reconciled elsewhere,
+ * whatever other entries the annotation has. It never waits, so it is the first to see a pod.
  */
 export function checkAnnotation(context: AnnotationContext): void {
   const { key, get, list, deps, eventAbout } = context;

@@ -4,7 +4,7 @@ import type { ExternalSecret, SecretProvider } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import { entry, jasmCluster, valuesOf } from '../testing/jasm-cluster.test-support.ts';
 
-/** storeOf is a store that answers as it is told. */
+/** storeOf returns a store that answers with a function. */
 function storeOf(fetchSecret: SecretProvider['fetchSecret']): SecretProvider {
   return { name: 'mock', capabilities: { versions: false, batch: false }, fetchSecret };
 }
@@ -30,7 +30,7 @@ it('counts no sync of a Secret that finds no place at a store that hangs', async
     await c.ask(`web-${index}`, { secrets: list.map((name) => entry(`/${name}`, name)) });
   }
   await c.untilCalled(24);
-  // Whoever asks for what is wrong is told: so all others have been looked at.
+  // A pod with an invalid request gets an event: by then, all others have been examined.
   await c.ask('wrong', 'no request');
   await c.untilEvent('wrong', 'AnnotationInvalid');
   const synced = async (): Promise<string | undefined> =>
@@ -65,7 +65,7 @@ it('asks once per round for what is not there, however many Secrets want it', as
   }
   await c.idle();
   const calls = c.calls.length;
-  // Each pod is a reason of its own.
+  // Each pod is a separate reason to read.
   expect(calls).toBeLessThanOrEqual(2);
   // After one, two and four minutes.
   await c.pass(8 * 60_000);

@@ -5,7 +5,10 @@ import { planUnasked } from './plan-unasked.ts';
 import { secrets } from './secrets.ts';
 import type { SecretContext } from './watching.ts';
 
-/** deleteUnasked lets a Secret that nobody asks for stay, unless all who asked said that it goes with them. */
+/**
+ * deleteUnasked handles a Secret that no pod requests: it keeps the Secret unless all its requesters set deletionPolicy
+ * Delete.
+ */
 export async function deleteUnasked(context: SecretContext): Promise<ReconcileResult> {
   const { key, deps, clock, get, list, release, log } = context;
   const target = targetOf(context);
@@ -32,7 +35,7 @@ export async function deleteUnasked(context: SecretContext): Promise<ReconcileRe
       list(Pod, { namespace: target.namespace }).some((pod) => deps.read(pod.annotation).problems.length > 0),
   });
   if (step.step !== 'delete') return step.againInMs === undefined ? undefined : { requeueAfterMs: step.againInMs };
-  // One that was changed meanwhile is for the next run to judge.
+  // If the Secret was changed meanwhile, the next run decides.
   const outcome = await release(secrets, secret, { delete: true, isStillOurs: () => false, attempts: 1 });
   if (outcome === 'deleted') log.info('deleted a Secret that nobody asks for');
   return undefined;

@@ -9,33 +9,33 @@ import type { SourceReads } from '../sources/source-reads.ts';
 import type { SyncMemory } from './memory.ts';
 import type { StorePlaces } from './store-places.ts';
 
-/** Config is the operator's configuration as it is read. */
+/** Config is the parsed configuration of the operator. */
 export type Config = Read<typeof config>;
 
-/** Settings are the configured times. */
+/** Settings holds the configured durations. */
 export interface Settings {
   readonly deletionGraceMs: number;
   /** 0: never. */
   readonly resyncMs: number;
-  /** 0: there is no limit. */
+  /** 0: no limit. */
   readonly restartIntervalMs: number;
   /** 0: never. */
   readonly permanentErrorRequeueMs: number;
 }
 
-/** Deps is what the controllers need besides the cluster. */
+/** Deps holds the dependencies of the controllers besides the cluster. */
 export interface Deps {
   readonly config: Config;
   readonly settings: Settings;
   readonly policy: Policy;
   /** The providers that pods may name. */
   readonly kinds: ReadonlyMap<string, ConfiguredKind>;
-  /** read is what the annotation of a pod says, in terms of these providers: their names, and paths as they have them. */
+  /** read parses the annotation of a pod, and checks it against the names and the path formats of these providers. */
   readonly read: (annotation: string) => PodAnnotation;
   readonly sources: Pick<SourceReads, 'read'>;
   readonly places: StorePlaces;
   readonly memory: SyncMemory;
-  /** The instants of reasons to read, and of reads; see `orderedClock`. */
+  /** The clock for the instants of reads and of the reasons to read; see `orderedClock`. */
   readonly instants: Clock;
   readonly metrics: JasmMetrics;
 }

@@ -29,7 +29,7 @@ const stored = newSecret('shop', first, AT);
 const mark = (secret: Secret | undefined, name: keyof typeof SECRET_ANNOTATIONS): string | undefined =>
   secret?.metadata?.annotations?.[SECRET_ANNOTATIONS[name]];
 
-/** ensured is what `ensure` makes of a Secret, on an API server that applies patches and keeps nothing. */
+/** ensured returns the result of `ensure` for a Secret, on an API server that applies patches and stores nothing. */
 function ensured(secret: Secret, desired: DesiredSecret): Promise<Ensured<Secret, SecretView>> {
   const schema = schemaFor('v1', 'Secret');
   if (!schema) throw new TypeError('there is no schema of Secrets');

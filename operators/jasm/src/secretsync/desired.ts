@@ -2,7 +2,7 @@ import type { SecretSyncRequest } from '../annotation/secret-sync-request.ts';
 import { SECRET_LABELS } from '../api/names.ts';
 import { type DesiredSecret, type SecretView, secrets } from './secrets.ts';
 
-/** WantedMarks are what a Secret should say about itself, whatever it holds. */
+/** WantedMarks describes the annotations and labels that a Secret should have, independent of its content. */
 export interface WantedMarks {
   readonly request: SecretSyncRequest;
   readonly deletionPolicy: 'Retain' | 'Delete';
@@ -12,19 +12,19 @@ export interface WantedMarks {
   readonly managedBy: string;
 }
 
-/** WantedSecret is what a Secret should be. */
+/** WantedSecret describes the Secret that should exist. */
 export interface WantedSecret extends WantedMarks {
   readonly data: Readonly<Record<string, string>>;
   readonly version: string | undefined;
-  /** The value of `force-sync` that is obeyed with this. Undefined: none, and what it remembers stays. */
+  /** The value of `force-sync` that this write satisfies. Undefined: none, and the recorded value stays. */
   readonly forced: string | undefined;
-  /** Whether some workload is to be restarted when the content changes. */
+  /** Whether a workload must be restarted when the content changes. */
   readonly restarts: boolean;
 }
 
 type Seen = Pick<SecretView, 'isOurs' | 'appliedHash'> | undefined;
 
-/** desiredSecret is what a Secret should be, given the one that exists. */
+/** desiredSecret returns the desired state of a Secret, given the existing one. */
 export function desiredSecret(secret: Seen, wanted: WantedSecret): DesiredSecret {
   const { request, data, version, forced } = wanted;
   const { marks, ...common } = commonOf(secret, wanted);
@@ -37,12 +37,12 @@ export function desiredSecret(secret: Seen, wanted: WantedSecret): DesiredSecret
   return { ...desired, contentMarks: restartMarks(secret, desired.hash, wanted.restarts) };
 }
 
-/** desiredMarks is what a Secret should say whose content is not touched. */
+/** desiredMarks returns the desired annotations and labels of a Secret whose content stays. */
 export function desiredMarks(secret: SecretView, wanted: WantedMarks): DesiredSecret {
   return secrets.desired(commonOf(secret, wanted));
 }
 
-/** For whom it was written is no reason to write: others may share it. */
+/** A different `askedBy` alone is no reason to write: several workloads may share the Secret. */
 function commonOf(secret: Seen, { request, deletionPolicy, askedBy, managedBy }: WantedMarks) {
   const isOurs = secret?.isOurs ?? true;
   return {
@@ -52,7 +52,7 @@ function commonOf(secret: Seen, { request, deletionPolicy, askedBy, managedBy }:
     marks: {
       sourcePath: request.path,
       requestHash: request.hash,
-      // What is not ours is never deleted.
+      // A Secret that is not ours is never deleted.
       ...(isOurs ? { deletionPolicy: deletionPolicy === 'Delete' ? 'Delete' : null } : {}),
     },
     quietMarks: { askedBy },
@@ -60,7 +60,10 @@ function commonOf(secret: Seen, { request, deletionPolicy, askedBy, managedBy }:
   } as const;
 }
 
-/** What takes the place of nothing known, as in a Secret that was handed over, or of an edit, is no reason to restart anybody. */
+/**
+ * Replacing unknown content, as in a Secret that was handed over, or reverting an edit is no reason to restart a
+ * workload.
+ */
 function restartMarks(secret: Seen, hash: string | undefined, restarts: boolean): DesiredSecret['contentMarks'] {
   if (secret?.appliedHash === undefined || secret.appliedHash === hash) return {};
   return { restartFor: restarts ? hash : null };

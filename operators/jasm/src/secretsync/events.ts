@@ -6,7 +6,10 @@ import type { Serving } from './serving.ts';
 import type { SecretContext } from './watching.ts';
 import type { Outcome } from './write-secret.ts';
 
-/** The most pods of a workload that are told the same thing: whoever looks at one of thousands looks at a young one. */
+/**
+ * The maximum number of pods of a workload that receive the same event: users who inspect one of thousands pick a young
+ * one.
+ */
 const MOST_TOLD = 100;
 
 const OUTCOMES: Readonly<Record<Outcome, string>> = {
@@ -17,7 +20,7 @@ const OUTCOMES: Readonly<Record<Outcome, string>> = {
   unchanged: 'is in sync with',
 };
 
-/** saySuccess tells pods that they have what they asked for. */
+/** saySuccess reports to pods that the Secret they requested is in place. */
 export function saySuccess(
   context: SecretContext,
   { lead }: Serving,
@@ -28,12 +31,15 @@ export function saySuccess(
   tell(context, pods, 'Normal', 'SecretSyncSuccess', `Secret ${secretName} ${OUTCOMES[outcome]} ${provider} ${path}`);
 }
 
-/** sayProblem tells the pods of askers why they do not have what they asked for. Said in every run in which that is so. */
+/**
+ * sayProblem reports to the pods of workloads why the Secret they requested is not in place. It is called in every run
+ * while the problem lasts.
+ */
 export function sayProblem(context: SecretContext, askers: readonly Asker[], { reason, message }: Problem): void {
   for (const { pods } of askers) tell(context, pods, 'Warning', reason, message);
 }
 
-/** sayConflict tells one that asks for another content whose the Secret is. */
+/** sayConflict reports to a workload that requests other content which workload holds the Secret. */
 export function sayConflict(context: SecretContext, { lead }: Serving, rival: Asker): void {
   sayProblem(context, [rival], heldBy(rival.request, lead.workload.id));
 }

@@ -4,7 +4,7 @@ import { asking } from '../pods/asking.test-support.ts';
 import { forcedBy } from './forced.ts';
 import { chooseServing } from './serving.ts';
 
-/** What each pod says; the name of one that has a Deployment begins with it and a slash. */
+/** The value of each pod; the name of a pod with a Deployment starts with the Deployment and a slash. */
 type Said = Readonly<Record<string, string | undefined>>;
 
 function forced(said: Said, obeyed?: string): string | undefined {
@@ -18,11 +18,11 @@ function forced(said: Said, obeyed?: string): string | undefined {
   return forcedBy(serving, obeyed);
 }
 
-/** Whether what pods say after something was obeyed is obeyed too. */
+/** Reports whether values are a new request after the values `before` were satisfied. */
 function isNew(said: Said, before: Said): boolean {
   const obeyed = forced(before);
   const now = forced(said, obeyed);
-  // Whatever is obeyed is remembered.
+  // A satisfied request is recorded.
   expect(forced(said, now)).toBe(now);
   return now !== obeyed;
 }

@@ -2,23 +2,24 @@ import { hash } from 'node:crypto';
 import type { Asker } from '../pods/askers.ts';
 import type { Serving } from './serving.ts';
 
-/** A Secret's annotations have a limit together. Of more wishes at a time the rest is not obeyed. */
+/** The annotations of a Secret have a total size limit. If there are more requests at a time, the rest are ignored. */
 const MOST_WISHES = 64;
 
-/** A value that people recognise, and that has none of the marks of the text in which it is remembered. */
+/** A value that users recognize, without the separators of the text that records it. */
 const READABLE = /^[\w.:+-]{1,32}$/;
 
-/** Wish is the annotation `force-sync` of one pod, as a Secret remembers it. */
+/** Wish is the annotation `force-sync` of one pod, as a Secret records it. */
 interface Wish {
   readonly ofPod: string;
   readonly ofWorkload: string;
-  /** Which of the two is written down. */
+  /** Which of the two is recorded. */
   readonly remembered: string;
 }
 
 /**
- * forcedBy is what the annotations `force-sync` of the pods that a Secret serves say together; undefined when none has any. `obeyed`
- * is what the Secret remembers: when nothing is said beyond that, because pods are gone, it stays.
+ * forcedBy combines the `force-sync` annotations of the pods that a Secret serves, and returns undefined if none has
+ * one. `obeyed` is the value recorded on the Secret: it is returned unchanged if there is nothing new, for example
+ * because pods are gone.
  */
 export function forcedBy({ lead, served }: Serving, obeyed?: string): string | undefined {
   const wishes = served.flatMap((asker) => wishesOf(asker, lead.request.hash));
@@ -30,8 +31,8 @@ export function forcedBy({ lead, served }: Serving, obeyed?: string): string | u
 }
 
 /**
- * Two pods that say the same may mean it twice, so a wish is one pod's. Where all pods of a workload say it, its template does:
- * those that are made from it later wish for nothing new.
+ * The same value on two pods may be two requests, so each counts per pod. If all pods of a workload have the value, it
+ * comes from the template: pods that are created from the template later do not count as a new request.
  */
 function wishesOf({ workload, pods }: Asker, requestHash: string): readonly Wish[] {
   const asking = pods.filter(({ request }) => request.hash === requestHash).map(({ pod }) => pod);

@@ -34,7 +34,7 @@ it('deletes a Secret after its last pod is gone, where that is asked for and all
   await c.idle();
   await c.pass(290_000, 145_000);
   expect((await c.untilSecret('going')).metadata?.deletionTimestamp).toBeUndefined();
-  // The grace begins anew with a new process.
+  // The grace period starts again with a new process.
   await c.restart();
   await c.idle();
   await c.pass(290_000, 145_000);
@@ -84,7 +84,7 @@ it('restarts a workload once for each content that takes the place of another', 
   const after = await c.admin.get(Deployment, key);
   expect(after.metadata?.generation).toBe(restarted.metadata?.generation);
 
-  // Whatever comes too soon after that waits its turn, and only the last content of several gets one.
+  // A change that comes too soon after that waits, and only the last of several contents causes a restart.
   for (const from of ['c', 'd']) {
     c.store.addSecret('/a', { from });
     const pods = await c.admin.list(Pod, { namespace: c.namespace });

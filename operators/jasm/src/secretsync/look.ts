@@ -4,13 +4,15 @@ import type { Seen } from './obstacles.ts';
 import { secrets } from './secrets.ts';
 import type { SecretContext } from './watching.ts';
 
-/** Look is a Secret as it is; `live` is all of one that is not ours, where keys may be merged into it. */
+/**
+ * Look is the observed state of a Secret. `live` is the whole object if it is not ours and keys may be merged into it.
+ */
 export interface Look {
   readonly secret: Seen;
   readonly live?: Secret | undefined;
 }
 
-/** targetOf is the key of the Secret that a run is about. */
+/** targetOf returns the key of the Secret that a run reconciles. */
 export function targetOf({
   key,
 }: Pick<SecretContext, 'key'>): Required<Pick<ObjectKey, 'name'>> & { readonly namespace: string } {
@@ -18,7 +20,7 @@ export function targetOf({
   return { namespace, name };
 }
 
-/** findAskers are the workloads that ask for the Secret of a run. */
+/** findAskers returns the workloads that request the Secret of a run. */
 export function findAskers(context: SecretContext): readonly Asker[] {
   const { key, get, list, deps } = context;
   const target = targetOf(context);
@@ -31,7 +33,10 @@ export function findAskers(context: SecretContext): readonly Asker[] {
   return askersOf(asking, get('managed', target)?.marks.requestHash);
 }
 
-/** lookAt tells what is there. Only a Secret that is not ours, and that somebody wants to merge keys into, has to be read. */
+/**
+ * lookAt returns the observed state of the Secret. It reads the Secret only if it is not ours and a workload wants to
+ * merge keys into it.
+ */
 export async function lookAt(context: SecretContext, askers: readonly Asker[]): Promise<Look> {
   const { get, live } = context;
   const target = targetOf(context);

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { SECRET_ANNOTATIONS } from '../api/names.ts';
 import { entry, jasmCluster, valuesOf } from '../testing/jasm-cluster.test-support.ts';
 
-/** meddled is a client whose Secrets are changed on their way, as by a mutating webhook. */
+/** meddled returns a client whose Secrets are changed before they are stored, as by a mutating webhook. */
 function meddled(client: Client): Client {
   const replaced: Pick<Client, 'create' | 'guarded' | 'checked' | 'withFieldManager' | 'onLeaseLane'> = {
     create: (kind, object, options) =>
@@ -34,7 +34,7 @@ it('does not write for ever what is changed on its way, and says so', async () =
   expect((await c.untilEvent('web', 'SecretSyncFailed')).note).toContain('changed while it is written');
   await c.idle();
   expect(c.calls).toEqual(['fetchSecret /a']);
-  // Patches get through here: what is tried again later works.
+  // Patches are not changed here: a later retry succeeds.
   await c.pass(65_000, 13_000);
   await c.untilSecret('db', (secret) => valuesOf(secret).injected === undefined);
 });
@@ -53,7 +53,7 @@ it('repairs a Secret that somebody fights for later each time', async () => {
   await c.idle();
   const calls = c.calls.length;
   const { metadata } = await edit();
-  // What asks later is served; so this run is over.
+  // A later request is served, so this run is over.
   await c.ask('later', entry('/a', 'other'));
   await c.untilSecret('other');
   await c.idle();
@@ -80,7 +80,7 @@ it('writes later each time what somebody keeps removing from a Secret, and calls
   await c.idle();
   const calls = c.calls.length;
   await strip();
-  // What asks later is served; so this run is over.
+  // A later request is served, so this run is over.
   await c.ask('later', entry('/b', 'other'));
   await c.untilEvent('later', 'SecretFetchFailed');
   await c.idle();

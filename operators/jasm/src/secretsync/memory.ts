@@ -2,25 +2,28 @@ import { keyString } from '@bowline/kubernetes';
 import type { PodView } from '../pods/pod-view.ts';
 import type { Problem } from './problem.ts';
 
-/** Failure is a read or a write that only helps when somebody does something. */
+/** Failure is a failed read or write that does not succeed until someone changes something. */
 export interface Failure {
   readonly problem: Problem;
-  /** What was asked when it failed: what is asked anew is tried at once. */
+  /** The request at the time of the failure: a changed request is tried at once. */
   readonly requestHash: string;
   readonly forced: string | undefined;
   readonly pods: ReadonlySet<string>;
-  /** The keys of the Secret then, where it is not ours: what is in the way there is others' to take away. */
+  /** The keys of the Secret at that time if it is not ours: only its owner can remove the conflicting keys. */
   readonly foreignKeys: string | undefined;
-  /** How many times in a row. */
+  /** The number of consecutive failures. */
   readonly count: number;
-  /** When it is tried again even if nothing happens, and how long the wait is. Infinity: not at all. */
+  /** When it is retried even if nothing changes, and the length of the delay. Infinity: never. */
   readonly until: number;
   readonly delayMs: number;
-  /** The version whose content is the problem. Undefined: something else is. */
+  /** The version whose content is the problem. Undefined if the content is not the problem. */
   readonly version: string | undefined;
 }
 
-/** Repairs are how often a Secret was made or put right in a row, and when last: whoever fights us for it must not make us quick. */
+/**
+ * Repairs counts how often in a row a Secret was created or repaired, and when last. It slows down repairs while
+ * another client keeps reverting them.
+ */
 export interface Repairs {
   readonly count: number;
   readonly at: number;
@@ -28,84 +31,94 @@ export interface Repairs {
 
 const NO_REPAIRS: Repairs = Object.freeze({ count: 0, at: 0 });
 
-/** What is left alone for so long is at peace. */
+/** A Secret that needed no repair for this long counts as settled. */
 const PEACE_MS = 600_000;
 
-/** repairedAgain counts one more. */
+/** repairedAgain counts one more repair. */
 export function repairedAgain({ count, at }: Repairs, now: number): Repairs {
   return { count: now - at > PEACE_MS ? 1 : count + 1, at: now };
 }
 
-/** So many times in a row a Secret is put right at once. */
+/** The number of consecutive repairs that are made without delay. */
 const QUICK_REPAIRS = 5;
 
-/** repairableAt is when it may be put right again. */
+/** repairableAt returns when the Secret may be repaired again. */
 export function repairableAt({ count, at }: Repairs): number {
   return count < QUICK_REPAIRS ? at : at + Math.min(1_000 * 2 ** (count - QUICK_REPAIRS), PEACE_MS);
 }
 
-/** SecretMemory is what is remembered of one Secret. All times are monotonic. */
+/** SecretMemory holds what the process remembers about one Secret. All times are monotonic. */
 export interface SecretMemory {
-  /** What was last read, or found in place, for each pod: by uid the hash of its request. */
+  /** The hash of the request that was last read, or found in place, for each pod, by uid. */
   readonly answered: Map<string, string>;
-  /** When the source was last read; after a restart, when the Secret was first looked at. */
+  /** When the source was last read; after a restart, when the Secret was first observed. */
   readAt: number | undefined;
-  /** Since when nobody asks for it. */
+  /** Since when no pod requests it. */
   unaskedSince: number | undefined;
-  /** What the last run was about. */
+  /** The request that the last run worked on. */
   pursuit: Pursuit | undefined;
   failure: Failure | undefined;
-  /** How often it was put right lately, and when last. */
+  /** The recent repairs of its content. */
   repairs: Repairs;
-  /** The same of what it says about itself. */
+  /** The recent repairs of its annotations and labels. */
   markings: Repairs;
-  /** Which workloads were restarted: by id the mark that their template has, or may get at an instant. */
+  /** The restarted workloads, by id: the restart value that their template has, or may get at `againAt`. */
   readonly restarted: Map<string, { readonly value: string; readonly againAt: number | undefined }>;
 }
 
-/** Pursuit is what a run was about, and since when. */
+/** Pursuit is the request that a run worked on, and since when. */
 export interface Pursuit {
-  /** The request that was read for, or will be when a wait is over. Undefined: none, there was no reason or something in the way. */
+  /**
+   * The request that was read for, or will be when a delay is over. Undefined if there was no reason to read, or an
+   * obstacle.
+   */
   readonly requestHash: string | undefined;
-  /** The instant after which the reason to arose. */
+  /** The instant after which the reason to read arose. */
   readonly since: number;
   /** The instant of the run. */
   readonly at: number;
 }
 
 /**
- * pursuedSince is the instant after which the reason to read for a request arose: that of the last run that did not want to, because
- * something was in the way or another request was served. Pods may have waited for that to end for much longer.
+ * pursuedSince returns the instant after which the reason to read for a request arose: that of the last run that did
+ * not want to read, because of an obstacle or because another request was served. Pods may have waited much longer for
+ * that to end.
  */
 export function pursuedSince(before: Pursuit | undefined, requestHash: string): number {
   if (!before) return Number.NEGATIVE_INFINITY;
   return before.requestHash === requestHash ? before.since : before.at;
 }
 
-/** SeenPod is a pod that asks something, and when that was first seen. */
+/** SeenPod is a pod with a request, and when the request was first observed. */
 interface SeenPod extends Pick<PodView, 'uid' | 'annotation' | 'forceSync'> {
   readonly at: number;
-  /** It was there, and asked this, when the work began. */
+  /** Whether the pod existed with this request when the process started. */
   readonly isInitial: boolean;
 }
 
 /**
- * SyncMemory is what one process remembers to save calls and writes. Everything in it may be lost: a new process finds out in the
- * cluster what is left to do, for one question per source about its version.
+ * SyncMemory holds what one process remembers to save calls and writes. All of it may be lost: a new process finds the
+ * remaining work in the cluster, at the cost of one version request per source.
  */
 export class SyncMemory {
   readonly #secrets = new Map<string, SecretMemory>();
   readonly #pods = new Map<string, SeenPod>();
   #hasBegun = false;
 
-  /** begin takes all pods that are there when the work begins, once: they share one instant, and with it the calls of that time. */
+  /**
+   * begin records all pods that exist when the process starts, once. They share one instant, and therefore also the
+   * calls made then.
+   */
   begin(pods: () => readonly PodView[], now: number): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
     for (const pod of pods()) this.#see(pod, now, true);
   }
 
-  /** notice remembers when a pod was first seen to ask what it asks. Only of a pod that is there: see `forgetPod`. */
+  /**
+   * notice returns when the current request of a pod was first observed. Call it only for a pod that exists; see
+   * `forgetPod`.
+   */
   notice(pod: PodView, now: number): SeenPod {
     const known = this.#pods.get(keyString(pod));
     const isSame = known?.uid === pod.uid && known.annotation === pod.annotation && known.forceSync === pod.forceSync;
@@ -119,12 +132,12 @@ export class SyncMemory {
     return seen;
   }
 
-  /** forgetPod is for a pod that is gone or asks no more; its key is `namespace/name`. */
+  /** forgetPod drops a pod that is gone or requests nothing any more; its key is `namespace/name`. */
   forgetPod(key: string): void {
     this.#pods.delete(key);
   }
 
-  /** of is the memory of a Secret; its key is `namespace/name`. */
+  /** of returns the memory of a Secret; its key is `namespace/name`. */
   of(key: string): SecretMemory {
     let memory = this.#secrets.get(key);
     if (!memory) {
@@ -143,7 +156,7 @@ export class SyncMemory {
     return memory;
   }
 
-  /** forget is for a Secret that is gone and that nobody asks for. */
+  /** forget drops a Secret that is gone and that no pod requests. */
   forget(key: string): void {
     this.#secrets.delete(key);
   }

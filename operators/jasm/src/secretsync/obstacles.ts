@@ -3,18 +3,18 @@ import { CONSENT_ANNOTATIONS, MANAGED_BY, OUR_MANAGERS } from '../api/names.ts';
 import type { Problem } from './problem.ts';
 import type { SecretView } from './secrets.ts';
 
-/** Seen is a Secret as far as it is known: `foreign` is one that is not ours and of which nothing else is known. */
+/** Seen is the known state of a Secret: `foreign` is a Secret that is not ours and of which nothing else is known. */
 export type Seen = SecretView | 'foreign' | undefined;
 
-/** isThere tells a Secret that is known from one that is not there, or not ours and unknown. */
+/** isThere reports whether a Secret exists and is known; it is false for `foreign`. */
 export function isThere(secret: Seen): secret is SecretView {
   return secret !== undefined && secret !== 'foreign';
 }
 
-/** The most names in one message. */
+/** The maximum number of names in one message. */
 const MOST_NAMED = 10;
 
-/** obstacleTo says why a request cannot be carried out with the Secret that is there, whatever its source holds. */
+/** obstacleTo returns why a request cannot be fulfilled with the existing Secret, whatever its source holds. */
 export function obstacleTo(request: SecretSyncRequest, secret: Seen): Problem | undefined {
   const { secretName: name, creationPolicy } = request;
   if (secret === undefined) {
@@ -32,7 +32,7 @@ export function obstacleTo(request: SecretSyncRequest, secret: Seen): Problem | 
   return secret.isImmutable && secret.marks.requestHash !== request.hash ? unchangeable(request) : undefined;
 }
 
-/** unchangeable says that a Secret cannot be written. */
+/** unchangeable returns the problem of a Secret that cannot be written. */
 export function unchangeable({ secretName: name }: SecretSyncRequest): Problem {
   return failed(`Secret ${name} is immutable and holds something else: delete it, or choose another secretName`);
 }
@@ -51,7 +51,7 @@ function obstacleToMerge({ secretName: name, creationPolicy }: SecretSyncRequest
   return undefined;
 }
 
-/** keysInTheWay says that keys of somebody else have the names of ours. */
+/** keysInTheWay returns the problem that keys of another owner have the names of ours. */
 export function keysInTheWay({ secretName: name }: SecretSyncRequest, keys: readonly string[]): Problem {
   const named = keys.slice(0, MOST_NAMED).join(', ');
   return conflict(
@@ -59,14 +59,14 @@ export function keysInTheWay({ secretName: name }: SecretSyncRequest, keys: read
   );
 }
 
-/** changedOnItsWay says that a Secret was not stored as it was written. */
+/** changedOnItsWay returns the problem that a Secret was not stored as it was written. */
 export function changedOnItsWay({ secretName: name }: SecretSyncRequest): Problem {
   return failed(
     `Secret ${name} is changed while it is written, by a webhook it seems: let that leave Secrets alone which are labelled ${MANAGED_BY}`,
   );
 }
 
-/** heldBy says that a Secret serves another workload. */
+/** heldBy returns the problem that a Secret serves another workload. */
 export function heldBy({ secretName: name }: SecretSyncRequest, workload: string): Problem {
   return conflict(
     `Secret ${name} serves ${workload}, which asks for another content: ask for the same, or choose another secretName; it is free when that workload is gone`,

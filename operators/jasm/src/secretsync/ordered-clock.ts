@@ -1,11 +1,12 @@
 import type { Clock } from '@bowline/machinery';
 
-/** A microsecond, in milliseconds: far below anything that is waited for, and above what a number can tell apart in years. */
+/** A microsecond, in milliseconds: far below any delay that matters, and above the resolution of a number for years. */
 const STEP_MS = 0.001;
 
 /**
- * orderedClock is a clock that never gives the same instant twice. Whether an answer is newer than the reason to ask is decided by
- * instants: of two in the same tick, or while a test's time stands still, the second is the later one.
+ * orderedClock returns a clock that never returns the same instant twice. Instants decide whether an answer is newer
+ * than the reason to read: of two in the same tick, or while the time of a test stands still, the second is the later
+ * one.
  */
 export function orderedClock(clock: Clock): Clock {
   let last = Number.NEGATIVE_INFINITY;

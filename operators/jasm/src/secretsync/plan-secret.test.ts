@@ -26,7 +26,7 @@ const wanted: WantedSecret = {
 
 type Change = Partial<Omit<SecretView, 'marks'>> & { readonly marks?: Partial<SecretView['marks']> };
 
-/** inPlace is the Secret as we left it, but for some changes. */
+/** inPlace returns the Secret as we wrote it, with some changes. */
 function inPlace({ marks, ...change }: Change = {}, from: Partial<WantedSecret> = {}): SecretView {
   const view = secrets.viewOf(newSecret('shop', { ...wanted, ...from }, SYNCED_AT));
   return { ...view, ...change, marks: { ...view.marks, ...marks } };
@@ -87,13 +87,13 @@ function situation(given: Given): Situation {
   };
 }
 
-/** forcedTo is a Secret that has obeyed its pods, the first of which say this. */
+/** forcedTo returns a Secret that has satisfied its pods, the first of which have these values. */
 function forcedTo(...values: readonly string[]) {
   const pods = values.map((forceSync) => ({ forceSync }));
   return inPlace({ marks: { forced: forcedBy(situation({ secret: inPlace(), pods }).serving) } });
 }
 
-/** said is a step in one line. */
+/** said returns a step as one line. */
 function said(given: Given): string {
   const step = planSecret(situation(given));
   switch (step.step) {
@@ -110,7 +110,7 @@ function said(given: Given): string {
   }
 }
 
-/** A Secret of others, with their consent, into which nothing was merged yet. */
+/** A Secret of another owner, with consent, into which nothing was merged yet. */
 const merging: Given = {
   secret: inPlace({ isOurs: false, isMergeAllowed: true, foreignKeys: 'a,b', marks: { requestHash: undefined } }),
   pods: [{ request: { creationPolicy: 'Merge' } }],

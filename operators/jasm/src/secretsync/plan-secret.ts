@@ -8,17 +8,17 @@ import type { Problem } from './problem.ts';
 import { claimOn, type SecretView, secrets } from './secrets.ts';
 import { type Serving, servedPods } from './serving.ts';
 
-/** Situation is all that decides what is done about a Secret that somebody asks for. Times are monotonic. */
+/** Situation holds everything that decides what to do about a requested Secret. Times are monotonic. */
 export interface Situation {
   readonly serving: Serving;
   readonly secret: Seen;
-  /** Whether the lead may have what it asks for. */
+  /** Whether the lead is permitted to read what it requests. */
   readonly isPermitted: boolean;
-  /** Whether the provider can be asked for a version alone. */
+  /** Whether the provider can return a version without the value. */
   readonly tellsVersions: boolean;
-  /** What is recorded as the deletion policy: `Delete` when every asker says so. */
+  /** The deletion policy to record: `Delete` if every requester sets it. */
   readonly deletionPolicy: 'Retain' | 'Delete';
-  /** The hash of the request for which a pod was answered. */
+  /** The hash of the request that was last answered for a pod. */
   readonly answeredFor: (pod: AskingPod) => string | undefined;
   /** The instant after which the reason to read for the lead's request arose; see `pursuedSince`. */
   readonly pursuedSince: number;
@@ -27,26 +27,30 @@ export interface Situation {
   readonly repairs: Repairs;
   readonly markings: Repairs;
   readonly now: number;
-  /** The instant of this run, later than all before it; see `orderedClock`. Those of pods are of the same clock. */
+  /**
+   * The instant of this run, later than all before it; see `orderedClock`. The instants of pods are of the same clock.
+   */
   readonly instant: number;
-  /** How often a source is looked at without another reason. 0: never. */
+  /** How often a source is read without any other reason. 0: never. */
   readonly resyncMs: number;
 }
 
-/** Why a source is read. */
+/** The reason to read a source. */
 export type ReadCause = 'absent' | 'request' | 'drift' | 'pod' | 'forced' | 'refresh' | 'retry';
 
-/** SecretStep is what is done about a Secret. */
+/** SecretStep is the next action on a Secret. */
 export type SecretStep =
-  /** Nothing, or nothing before a while has passed. Whether it is because all who are served have what they asked for. */
+  /**
+   * Do nothing, or nothing before a delay. `isServed` reports whether all served workloads have what they requested.
+   */
   | { readonly step: 'rest'; readonly isServed: boolean; readonly againInMs?: number | undefined }
-  /** Somebody has to do something; `againInMs` is when it is tried again all the same. */
+  /** Someone has to fix a problem; `againInMs` is the delay after which it is retried anyway. */
   | { readonly step: 'stop'; readonly problem: Problem; readonly againInMs?: number | undefined }
-  /** It holds what it should, and does not say so. */
+  /** The content is right, but the annotations or labels are not. */
   | { readonly step: 'mark'; readonly secret: SecretView }
   | ReadStep;
 
-/** ReadStep is that the source is read, and the Secret written if that is news; see `ReadReason`. */
+/** ReadStep reads the source, and writes the Secret if something changed; see `ReadReason`. */
 export interface ReadStep {
   readonly step: 'read';
   readonly cause: ReadCause;
@@ -57,15 +61,15 @@ export interface ReadStep {
 
 const AT_REST = { step: 'rest', isServed: false } as const;
 
-/** A regular look may be this much of its period early: then Secrets of one source share it. */
+/** A periodic read may be early by this fraction of its period, so that Secrets of one source share it. */
 const EARLY = 0.1;
 
-/** planSecret decides what is done about a Secret. The first rule that fits counts. */
+/** planSecret decides the next action on a Secret. The first matching rule counts. */
 export function planSecret(situation: Situation): SecretStep {
   const { serving, secret, isPermitted, deletionPolicy, failure, now } = situation;
   const { lead } = serving;
   const { request } = lead;
-  // Pods that are being deleted get nothing new, and what they have is not taken away.
+  // Pods that are being deleted get nothing new, and keep what they have.
   if (lead.isLeaving || !isPermitted) return AT_REST;
   if (isThere(secret) && (secret.isPaused || secret.isTerminating)) return AT_REST;
   const obstacle = obstacleTo(request, secret);
@@ -93,13 +97,13 @@ function saysWhatItShould(
   return planContent(secrets, secret, desired, { claim: claimOn }).step === 'keep';
 }
 
-/** pursuitOf is what a run that does this is about. */
+/** pursuitOf returns the Pursuit of a run that takes a step. */
 export function pursuitOf({ serving, pursuedSince: since, instant: at }: Situation, step: SecretStep): Pursuit {
   const isPursued = step.step === 'read' || (step.step === 'stop' && step.againInMs !== undefined);
   return { requestHash: isPursued ? serving.lead.request.hash : undefined, since, at };
 }
 
-/** unansweredPods are the served pods that nothing was read for yet. */
+/** unansweredPods returns the served pods for which nothing was read yet. */
 export function unansweredPods(situation: Situation): readonly AskingPod[] {
   const { serving, secret, tellsVersions } = situation;
   return servedPods(serving).filter((asking) => {
@@ -110,8 +114,8 @@ export function unansweredPods(situation: Situation): readonly AskingPod[] {
 }
 
 /**
- * Where no version can be compared there is nothing to ask for but the value: after a restart, pods that are older than the
- * content are taken to have got it.
+ * If versions cannot be compared, only reading the value would help: after a restart, pods that are older than the
+ * content are assumed to have received it.
  */
 function isOlderThan({ pod }: AskingPod, { writtenAt }: SecretView): boolean {
   return pod.createdAt <= Date.parse(writtenAt ?? '');
@@ -123,7 +127,7 @@ function reasonToRead(situation: Situation): Reason | undefined {
   const { serving, secret, failure, now, instant, pursuedSince } = situation;
   const { request } = serving.lead;
   const pods = unansweredPods(situation);
-  // What is tried again wants a newer answer than the one that was the problem.
+  // A retry needs a newer answer than the one that failed.
   const retriedAt = failure && now >= failure.until ? failure.until - failure.delayMs * EARLY : undefined;
   const arisenAt = (from: readonly AskingPod[]): number =>
     from.reduce((latest, { noticedAt = 0 }) => Math.max(latest, noticedAt), Math.max(pursuedSince, retriedAt ?? 0));
@@ -131,7 +135,7 @@ function reasonToRead(situation: Situation): Reason | undefined {
   const badVersion = failure?.requestHash === request.hash ? failure.version : undefined;
   const whole = { since, known: badVersion, force: false } as const;
   if (!isThere(secret)) return { cause: 'absent', ...whole };
-  // What is there stays: an immutable Secret of this request was written once and for all.
+  // An immutable Secret of this request was written once and for all.
   if (secret.isImmutable && secret.isOurs) return undefined;
   if (secret.marks.requestHash !== request.hash) return { cause: 'request', ...whole };
   if (secret.appliedHash !== secret.ownHash) return { cause: 'drift', ...whole };
@@ -147,14 +151,14 @@ function reasonToRead(situation: Situation): Reason | undefined {
   return undefined;
 }
 
-/** patienceMs is how long something that others may undo again and again is left as it is. */
+/** patienceMs returns how long to wait before repairing something that another client may keep reverting. */
 function patienceMs({ secret, repairs, markings, now }: Situation, { cause }: Reason): number {
   if (cause === 'absent' || cause === 'drift') return repairableAt(repairs) - now;
-  // Somebody takes away what it says about itself.
+  // Another client removes its annotations.
   return cause === 'request' && isThere(secret) && !secret.marks.requestHash ? repairableAt(markings) - now : 0;
 }
 
-/** isNews is whether anything is asked that was not asked when it failed, or others have taken away what was in the way. */
+/** isNews reports whether a request is new since the failure, or the conflicting keys were changed. */
 function isNews(situation: Situation, failure: Failure): boolean {
   const { serving, secret } = situation;
   const isInTheWay = failure.problem.reason === 'SecretConflict' && isThere(secret);
@@ -166,14 +170,14 @@ function isNews(situation: Situation, failure: Failure): boolean {
   );
 }
 
-/** NextLook is a look at a source that falls due. */
+/** NextLook is the next periodic read of a source. */
 export interface NextLook {
   readonly at: number;
   readonly inMs: number;
   readonly periodMs: number;
 }
 
-/** nextLook is when the source is looked at although nothing happened. */
+/** nextLook returns when the source is read although nothing changed. */
 export function nextLook({ serving, secret, readAt, now, resyncMs }: Situation): NextLook | undefined {
   if (isThere(secret) && secret.isOurs && secret.isImmutable) return undefined;
   const wanted = serving.served.filter(({ isLeaving }) => !isLeaving).map(({ request }) => request.refreshIntervalMs);
@@ -183,7 +187,7 @@ export function nextLook({ serving, secret, readAt, now, resyncMs }: Situation):
   return { at, inMs: at - now, periodMs };
 }
 
-/** deletionPolicyOf is what the askers of a Secret want together, those in conflict included. */
+/** deletionPolicyOf combines the deletion policies of all requesters of a Secret, including those in conflict. */
 export function deletionPolicyOf(askers: readonly Asker[]): 'Retain' | 'Delete' {
   return askers.every(({ request }) => request.deletionPolicy === 'Delete') ? 'Delete' : 'Retain';
 }

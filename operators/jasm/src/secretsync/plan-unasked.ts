@@ -1,26 +1,32 @@
 import type { SecretView } from './secrets.ts';
 
-/** How soon it is looked again whether what a pod asks has become clear; no event of that pod may name this Secret. */
+/**
+ * How soon to check again whether the annotation of a pod has become valid: a change of that pod might not trigger a
+ * run for this Secret.
+ */
 const LOOK_AGAIN_MS = 60_000;
 
-/** Retention is what decides about a Secret that nobody asks for. */
+/** Retention holds everything that decides what to do about a Secret that no pod requests. */
 export interface Retention {
   readonly secret: SecretView;
-  /** Since when nobody asks. */
+  /** Since when no pod requests it. */
   readonly unaskedSince: number;
   readonly now: number;
   readonly graceMs: number;
   readonly mayDelete: boolean;
-  /** A pod of the namespace asks for something that cannot be read: it may well mean this Secret. */
+  /** Reports whether a pod of the namespace has an annotation that cannot be parsed: it may request this Secret. */
   readonly isUnclear: () => boolean;
 }
 
-/** UnaskedStep is what becomes of a Secret that nobody asks for. */
+/** UnaskedStep is the next action on a Secret that no pod requests. */
 export type UnaskedStep =
   | { readonly step: 'keep'; readonly againInMs?: number | undefined }
   | { readonly step: 'delete' };
 
-/** planUnasked decides what becomes of a Secret that nobody asks for: it stays, unless all who asked said that it goes with them. */
+/**
+ * planUnasked decides the next action on a Secret that no pod requests: it is kept unless all its requesters set
+ * deletionPolicy Delete.
+ */
 export function planUnasked(retention: Retention): UnaskedStep {
   const { secret, unaskedSince, now, graceMs, mayDelete, isUnclear } = retention;
   if (!secret.isOurs || secret.isPaused || secret.isTerminating) return { step: 'keep' };

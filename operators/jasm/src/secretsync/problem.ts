@@ -1,4 +1,4 @@
-/** Problem is why a Secret is not as its askers want it, for their pods' events. */
+/** Problem reports why a Secret is not as requested, for the events of the requesting pods. */
 export interface Problem {
   readonly reason:
     | 'SecretConflict'
@@ -9,6 +9,6 @@ export interface Problem {
     | 'SecretKeyInvalid'
     | 'SecretTooLarge'
     | 'PathNotPermitted';
-  /** Names the Secret, what is wrong, and what to do; without values. */
+  /** Names the Secret, the problem and its remedy; contains no values. */
   readonly message: string;
 }

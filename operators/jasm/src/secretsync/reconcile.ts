@@ -14,10 +14,12 @@ import { markOnly, readAndWrite, type SyncWork, settle } from './sync-secret.ts'
 import { canJudge, isNamespaceGoing, judge, type Verdict } from './verdict.ts';
 import type { SecretContext } from './watching.ts';
 
-/** How soon it is looked again for a namespace; when it is seen, that is a reason to run too. */
+/** How soon to check again for a namespace; its first appearance also triggers a run. */
 const UNSEEN_MS = 1_000;
 
-/** reconcile brings a Secret to what the pods that ask for it want, or lets it go when nobody asks any more. */
+/**
+ * reconcile brings a Secret to the state that the requesting pods want, or releases it if no pod requests it any more.
+ */
 export async function reconcile(context: SecretContext): Promise<ReconcileResult> {
   const { deps, list } = context;
   deps.memory.begin(() => list(Pod), deps.instants.monotonic());
@@ -65,12 +67,12 @@ async function carryOut(work: SyncWork, step: SecretStep, verdict: Verdict | und
     case 'mark':
       return markOnly(work, step.secret);
     case 'read':
-      // Without permission nothing is planned to be read.
+      // Without permission, no read is planned.
       return isPermission(verdict) ? readAndWrite(work, step, verdict.source) : undefined;
   }
 }
 
-/** situationOf adds what is remembered and configured to what was found. */
+/** situationOf adds remembered and configured values to the observed ones. */
 function situationOf(
   { key, deps, clock }: SecretContext,
   found: Pick<Situation, 'serving' | 'secret' | 'isPermitted' | 'deletionPolicy'>,
@@ -83,7 +85,7 @@ function situationOf(
   known.readAt ??= now;
   const { serving, secret, isPermitted, deletionPolicy } = found;
   const { provider, path, hash } = serving.lead.request;
-  // Spread, `found` would make an object of kilobytes, twice for every Secret.
+  // Spreading `found` would create an object of kilobytes, twice for every Secret.
   return {
     serving,
     secret,

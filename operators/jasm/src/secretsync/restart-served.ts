@@ -8,7 +8,7 @@ import { needsRestart, restart, restartMark, wantsRestart } from './restart.ts';
 import type { SyncWork } from './sync-secret.ts';
 import type { SecretContext } from './watching.ts';
 
-/** isRestarted is whether an asker is to be restarted when its Secret changes. */
+/** isRestarted reports whether a workload must be restarted when its Secret changes. */
 export function isRestarted(context: SecretContext, { request }: Pick<Asker, 'request'>): boolean {
   const { get, deps } = context;
   if (!deps.config.allowRestart) return false;
@@ -22,9 +22,10 @@ export function isRestarted(context: SecretContext, { request }: Pick<Asker, 're
 }
 
 /**
- * restartServed restarts the workloads whose pods were made before the content that the Secret has. Which those are follows from
- * the Secret and the pods, so that nothing is lost when the process ends between writing the one and restarting the others. The
- * answer is in how long the next may be restarted that was only just; undefined: none waits for that.
+ * restartServed restarts the workloads whose pods were created before the current content of the Secret. They are
+ * derived from the Secret and the pods, so nothing is lost if the process ends between writing the Secret and
+ * restarting the workloads. It returns the delay until the next recently restarted workload may be restarted again, or
+ * undefined if none waits.
  */
 export async function restartServed({ context, situation }: SyncWork): Promise<number | undefined> {
   const { key, live, deps, log, clock } = context;

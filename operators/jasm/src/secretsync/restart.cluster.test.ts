@@ -28,7 +28,7 @@ it('restarts a workload whose template asks, once, and none that a pod merely na
     const limits = { now, intervalMs: 60_000 };
     return restart(admin, { namespace, workload }, { ...MARK, value }, (asked) => asked === 'for db', limits);
   };
-  // The workload's controller writes it too at first; a run would be tried again.
+  // The workload's controller writes it too at first; a run would be retried.
   expect(await vi.waitFor(() => restarted('asking'), 10_000)).toBe('restarted');
   for (const name of ['asking', 'another', 'silent', 'nobody']) expect(await restarted(name)).toBe('unneeded');
   const { items } = await admin.list(Deployment, { namespace });
@@ -37,7 +37,7 @@ it('restarts a workload whose template asks, once, and none that a pod merely na
     return mark === undefined ? [] : [[metadata?.name, mark]];
   });
   expect(marks).toEqual([['asking', '0f@2026-01-01T00:00:00.000Z']]);
-  // For another content it has to wait, but not for a time that lies ahead.
+  // Other content has to wait, unless the recorded time is in the future.
   expect(await restarted('asking', '1f', NOW + 20_000)).toEqual({ inMs: 40_000 });
   expect(await vi.waitFor(() => restarted('asking', '1f', NOW + 60_000), 10_000)).toBe('restarted');
   expect(await vi.waitFor(() => restarted('asking', '2f', NOW), 10_000)).toBe('restarted');

@@ -7,15 +7,15 @@ import type { Asker } from '../pods/askers.ts';
 import type { Workload } from '../pods/workload.ts';
 import type { SecretView } from './secrets.ts';
 
-/** What has a pod template that we know how to change. */
+/** An object with a pod template that can be changed. */
 interface Templated extends KubernetesObject {
   readonly spec?: { readonly template?: KubernetesObject | undefined } | undefined;
 }
 
-/** RESTARTABLE are the kinds that can be restarted, by name. All are in the group `apps`. */
+/** RESTARTABLE holds the kinds that can be restarted, by name. All are in the group `apps`. */
 export const RESTARTABLE: Readonly<Record<string, Resource<Templated>>> = { Deployment, StatefulSet, DaemonSet };
 
-/** RestartWish is who says whether workloads are restarted when a Secret of theirs changes. The first that says it counts. */
+/** RestartWish holds the settings for restarting workloads when their Secret changes, in order of precedence. */
 export interface RestartWish {
   /** The entry of the pod's annotation. */
   readonly entry: boolean | undefined;
@@ -24,38 +24,42 @@ export interface RestartWish {
   readonly operator: boolean;
 }
 
-/** wantsRestart decides between them. */
+/** wantsRestart returns the first setting that is set. */
 export function wantsRestart({ entry, namespace, operator }: RestartWish): boolean {
   if (entry !== undefined) return entry;
   if (namespace === 'true' || namespace === 'false') return namespace === 'true';
   return operator;
 }
 
-/** RestartMark is what a pod template gets for one content of a Secret: an annotation that begins with this value, and says when. */
+/**
+ * RestartMark is the annotation that a pod template gets for one content of a Secret: its text starts with this value
+ * and ends with the time.
+ */
 export interface RestartMark {
   readonly annotation: string;
   readonly value: string;
 }
 
-/** The value of a mark, and the time of it after that. */
+/** Separates the value of an annotation from its time. */
 const AT = '@';
 
-/** valueIn is the value of the mark in an annotation. */
+/** valueIn returns the value in a restart annotation. */
 function valueIn(annotation: string | undefined): string | undefined {
   return annotation?.split(AT)[0];
 }
 
-/** timeIn is when an annotation was written; NaN when it does not say. */
+/** timeIn returns when a restart annotation was written, or NaN if it contains no time. */
 function timeIn(annotation: string | undefined): number {
   return Date.parse(annotation?.split(AT)[1] ?? '');
 }
 
-/** What is left of the 63 characters that the name of an annotation has after its slash. */
+/** The remainder of the 63 characters that the name of an annotation may have after its slash. */
 const LONGEST_NAME = 63 - (RESTARTED_FOR.length - RESTARTED_FOR.indexOf('/') - 1);
 
 /**
- * restartMark is the mark for the content that a Secret has now; undefined when nobody has to be restarted for it. Who may read
- * workloads but not Secrets must not be able to try values until a hash fits, so the Secret's uid, which they cannot see, is the key.
+ * restartMark returns the mark for the current content of a Secret, or undefined if no workload must be restarted for
+ * it. A client that may read workloads but not Secrets must not be able to guess values by their hash, so the key is
+ * the Secret's uid, which such a client cannot see.
  */
 export function restartMark({
   name,
@@ -69,12 +73,15 @@ export function restartMark({
 }
 
 /**
- * Pods have the API server's time and contents ours, and neither is exact: one restart too many does less harm than a pod that keeps
- * the old content.
+ * The creation time of pods is from the API server's clock and that of contents from ours, and neither is exact: one
+ * restart too many does less harm than a pod that keeps the old content.
  */
 const CLOCK_SKEW_MS = 60_000;
 
-/** needsRestart is whether an asker has pods that were made before the content that the Secret has now, and were not restarted for it. */
+/**
+ * needsRestart reports whether a workload has pods that were created before the current content of the Secret and were
+ * not restarted for it.
+ */
 export function needsRestart(
   { workload, pods }: Asker,
   { annotation, value }: RestartMark,
@@ -85,21 +92,21 @@ export function needsRestart(
   return pods.some(({ pod }) => valueIn(pod.restartedFor[annotation]) !== value && pod.createdAt <= since);
 }
 
-/** RestartLimits say how often a workload is restarted for one Secret. */
+/** RestartLimits limits how often a workload is restarted for one Secret. */
 interface RestartLimits {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** No sooner than this after the last time. */
+  /** The minimum time between two restarts. */
   readonly intervalMs: number;
 }
 
-/** Restarted is whether a workload was restarted, or in how long it may be. */
+/** Restarted reports whether a workload was restarted, or the delay after which it may be. */
 export type Restarted = 'restarted' | 'unneeded' | { readonly inMs: number };
 
 /**
- * restart changes the pod template of a workload, unless it is so already, or was changed for another content of the Secret only
- * just. Whose a pod is the pod itself says, and who may create pods may write anything there: `asks` is whether what the template
- * asks is a reason to restart.
+ * restart changes the pod template of a workload, unless it has the mark already or was recently changed for another
+ * content of the Secret. A pod itself names its owner, and whoever may create pods may write any owner there: `asks`
+ * reports whether the annotation of the template is a reason to restart.
  */
 export async function restart(
   client: Pick<LiveClient, 'find' | 'patch'>,
@@ -115,9 +122,9 @@ export async function restart(
   const found = await client.find(resource, { namespace, name });
   const { [annotation]: marked, [POD_ANNOTATIONS.secretSync]: asked = '' } =
     found?.spec?.template?.metadata?.annotations ?? {};
-  // Gone, or marked before this process began.
+  // Gone, or marked before this process started.
   if (!found || valueIn(marked) === value || !asks(asked)) return 'unneeded';
-  // A time that lies ahead, or that nobody can read, is not ours: it would hold up restarts for as long as somebody likes.
+  // A time in the future, or one that cannot be parsed, is not ours: it could delay restarts indefinitely.
   const sinceMs = now - timeIn(marked);
   if (sinceMs >= 0 && sinceMs < intervalMs) return { inMs: intervalMs - sinceMs };
   const { uid, resourceVersion } = found.metadata ?? {};

@@ -7,10 +7,10 @@ import { dataHash } from '../content/data-hash.ts';
 
 const { dataHash: hash, syncedAt: time, managedKeys: keys, ...marks } = SECRET_ANNOTATIONS;
 
-/** The type of a Secret that names none. */
+/** The type of a Secret without an explicit one. */
 const DEFAULT_TYPE = 'Opaque';
 
-/** secrets is how the content of a Secret is stored, and what the cache keeps of one: hashes, no values. */
+/** secrets defines how the content of a Secret is stored, and what the cache keeps of it: hashes, no values. */
 export const secrets = managedContent({
   resource: Secret,
   maps: ['data'],
@@ -20,23 +20,26 @@ export const secrets = managedContent({
   marks,
   more: ({ metadata, data = {}, type = DEFAULT_TYPE }, { isOurs, hash, managedHash }) => ({
     type,
-    /** Somebody wants it to be left alone. */
+    /** Whether the Secret must not be changed. */
     isPaused: metadata?.annotations?.[PAUSED] === 'true',
     isMergeAllowed: metadata?.annotations?.[CONSENT_ANNOTATIONS.mergeAllowed] === 'true',
-    /** The keys of a Secret that is not ours: some may be in the way of ours. */
+    /** The keys of a Secret that is not ours: some may conflict with ours. */
     foreignKeys: isOurs ? undefined : Object.keys(data).sort().join(','),
-    /** The hash of what is ours in it: all of a Secret of ours, of others the keys that we wrote. */
+    /** The hash of our part of the content: all of a Secret that is ours, otherwise the keys that we wrote. */
     ownHash: isOurs ? hash : managedHash,
   }),
 });
 
-/** SecretView is what is known of a Secret. One that is not ours is written only to merge keys into it, with its owner's consent. */
+/**
+ * SecretView is the known state of a Secret. One that is not ours is written only to merge keys into it, with its
+ * owner's consent.
+ */
 export type SecretView = ReturnType<typeof secrets.viewOf>;
 
-/** DesiredSecret is what a Secret should be. */
+/** DesiredSecret is the desired state of a Secret. */
 export type DesiredSecret = ReturnType<typeof secrets.desired>;
 
-/** claimOn says whose a Secret is: one that is not ours keeps its owner, who lets us merge keys into it. */
+/** claimOn returns our claim on a Secret: one that is not ours keeps its owner, who allows us to merge keys into it. */
 export function claimOn({ isOurs }: SecretView): Claim {
   return isOurs ? 'ours' : 'guest';
 }
@@ -45,7 +48,7 @@ export function claimOn({ isOurs }: SecretView): Claim {
 export const OUR_SECRETS = `${MANAGED_BY} in (${OUR_MANAGERS.join(',')})`;
 export const NOT_OUR_SECRETS = `${MANAGED_BY} notin (${OUR_MANAGERS.join(',')})`;
 
-/** secretChanged passes what changes a SecretView in more than its version. */
+/** secretChanged passes updates that change more of a SecretView than its version. */
 export const secretChanged = changed(
   ({ resourceVersion: _before, ...before }: SecretView, { resourceVersion: _after, ...after }: SecretView) =>
     !isDeepStrictEqual(before, after),

@@ -1,20 +1,23 @@
 import type { Asker, AskingPod } from '../pods/askers.ts';
 import type { SecretView } from './secrets.ts';
 
-/** Serving is whom a Secret serves: askers of the same content, the lead first. The others are in conflict with them. */
+/**
+ * Serving holds the workloads that a Secret serves: all request the same content, the lead first. The rivals request
+ * other content.
+ */
 export interface Serving {
-  /** Whose request is carried out. */
+  /** The workload whose request is fulfilled. */
   readonly lead: Asker;
-  /** All askers of what the lead asks, itself included. */
+  /** All workloads with the same request as the lead, including the lead. */
   readonly served: readonly Asker[];
   readonly rivals: readonly Asker[];
 }
 
 /**
- * chooseServing decides between the askers of a Secret, of which there is at least one, the oldest first:
- * - who asks for what the Secret holds keeps it, also when its right to was taken away since or its pods are just being deleted;
+ * chooseServing chooses among the requesters of a Secret, of which there is at least one, the oldest first:
+ * - the one whose request the Secret holds, even if its permission was revoked or its pods are being deleted;
  * - else the workload that the Secret was last written for, whose request has changed;
- * - else the oldest that may have what it asks for.
+ * - else the oldest one that is permitted to read what it requests.
  */
 export function chooseServing(
   askers: readonly [Asker, ...Asker[]],
@@ -28,14 +31,16 @@ export function chooseServing(
     askers[0];
   const served = askers.filter(({ request }) => request.hash === chosen.request.hash);
   return {
-    // Of several who ask for the same, one that stays says how it is written.
+    // Among several workloads with the same request, one that is not being deleted decides how the Secret is written.
     lead: served.find(({ isLeaving }) => !isLeaving) ?? chosen,
     served,
     rivals: askers.filter((asker) => !served.includes(asker)),
   };
 }
 
-/** servedPods are the pods that ask for what is served; during a rollout, those of older templates may not. */
+/**
+ * servedPods returns the pods with the served request; during a rollout, those of older templates may have another one.
+ */
 export function servedPods({ lead, served }: Serving): readonly AskingPod[] {
   return served.flatMap(({ pods }) => pods.filter(({ request }) => request.hash === lead.request.hash));
 }

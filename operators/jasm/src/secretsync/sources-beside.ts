@@ -5,8 +5,8 @@ import { judge } from './verdict.ts';
 import type { SecretContext } from './watching.ts';
 
 /**
- * sourcesBeside are the sources that the same annotation names for Secrets which are not there either: a store that can gives all
- * of them with one call.
+ * sourcesBeside returns the sources that the same annotation names for other missing Secrets: a store with batch reads
+ * returns all of them in one call.
  */
 export function sourcesBeside(context: SecretContext, { pods, request }: Asker): readonly Source[] {
   const { get, deps } = context;

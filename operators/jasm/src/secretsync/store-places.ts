@@ -1,28 +1,31 @@
 import type { Clock } from '@bowline/machinery';
 
 /**
- * MOST_RUNS is how many Secrets are worked on at the same time. Most of a run is waiting, for a store or for the API server, whose
- * rate of writes is flat from about 16 at a time.
+ * MOST_RUNS is the number of Secrets that are reconciled concurrently. Most of a run is spent waiting for a store or
+ * for the API server, whose write throughput does not increase beyond about 16 concurrent requests.
  */
 export const MOST_RUNS = 32;
 
-/** The runs of which all may wait for one store: the rest are left to the Secrets of other stores. */
+/** The number of runs that may wait for one store; the rest are reserved for the Secrets of other stores. */
 const MOST_WAITING = 24;
 
-/** A store that has answered nobody for so long hangs. Nearly all answer sooner, and who is sent away has to begin anew. */
+/**
+ * A store that has not answered any call for this long counts as hanging. Nearly all stores answer sooner, and a run
+ * that is turned away has to start again.
+ */
 const HANGS_MS = 1_000;
 
 interface Places {
   taken: number;
-  /** When it last answered somebody; before that, when it was first asked. */
+  /** When it last answered a call; before the first answer, when it was first called. */
   answeredAt: number;
-  /** Those who wait for a place of a store that answers: told whether they have one. */
+  /** The runs that wait for a place at a store that answers. Each is called with whether it got a place. */
   readonly line: ((hasPlace: boolean) => void)[];
-  /** Those who were sent away, by their keys: how they are called back. */
+  /** The callbacks of the runs that were turned away, by key. */
   readonly sentAway: Map<string, () => void>;
 }
 
-/** StorePlaces bounds how many runs wait for one store: one that hangs holds up its own Secrets, and no others. */
+/** StorePlaces limits how many runs wait for one store: a store that hangs delays its own Secrets, and no others. */
 export class StorePlaces {
   readonly #clock: Clock;
   readonly #stores = new Map<string, Places>();
@@ -32,8 +35,8 @@ export class StorePlaces {
   }
 
   /**
-   * waitFor waits for a store in one of its places. Where none is free, and none becomes free because the store hangs, it answers
-   * undefined, and calls back when one is; who is called back may find it taken again.
+   * waitFor runs `read` in one of the store's places. If none is free, and none becomes free because the store hangs,
+   * it returns undefined, and calls `callBack` when one is free. That place may be taken again by then.
    */
   async waitFor<T>(
     store: string,
@@ -61,7 +64,7 @@ export class StorePlaces {
     return places;
   }
 
-  /** Takes a place, at once or in line. */
+  /** Takes a place, at once or after waiting in line. */
   #hasPlace(places: Places): boolean | Promise<boolean> {
     if (places.taken === 0) places.answeredAt = this.#clock.monotonic();
     if (places.taken < MOST_WAITING) {
@@ -79,7 +82,7 @@ export class StorePlaces {
     return this.#clock.monotonic() - answeredAt >= HANGS_MS;
   }
 
-  /** Sends the line away when the store has hung for long enough. */
+  /** Turns the waiting line away when the store has hung for long enough. */
   #watch(places: Places): void {
     const leftMs = places.answeredAt + HANGS_MS - this.#clock.monotonic();
     this.#clock.setTimer(Math.max(0, leftMs), () => {
@@ -89,7 +92,7 @@ export class StorePlaces {
     });
   }
 
-  /** Gives a place to the next in line, or calls back who was sent away. */
+  /** Passes the place on to the next in line, or calls back a run that was turned away. */
   #leave(places: Places): void {
     places.answeredAt = this.#clock.monotonic();
     const next = places.line.shift();
@@ -102,7 +105,7 @@ export class StorePlaces {
   }
 }
 
-/** As many as there are places: one who was called back before may not have come. */
+/** Calls back as many as there are free places: an earlier one might not have returned. */
 function callNext({ taken, sentAway }: Places): void {
   let free = MOST_WAITING - taken;
   for (const [key, callBack] of sentAway) {

@@ -20,23 +20,25 @@ import { sourcesBeside } from './sources-beside.ts';
 import type { SecretContext } from './watching.ts';
 import { markSecret, type Outcome, writeSecret } from './write-secret.ts';
 
-/** SyncWork is a run about a Secret that somebody asks for. */
+/** SyncWork is a run for a Secret that is requested. */
 export interface SyncWork {
   readonly context: SecretContext;
   readonly look: Look;
   readonly situation: Situation;
 }
 
-/** How late at most what only people can mend is tried again. */
+/** The maximum delay before retrying a failure that needs human intervention. */
 const MOST_PATIENCE_MS = 600_000;
 
-/** The queue takes up to a tenth of a delay away; what comes then must not find that it is too early. */
+/** The queue shortens a delay by up to a tenth; a run must not find that it is still too early. */
 const QUEUE_JITTER = 0.1;
 
-/** Who waits for a place at a store is called back; should that get lost, it comes by itself. */
+/** A run that waits for a place at a store is called back; if the callback is lost, it is requeued after this delay. */
 const CALLED_BACK_MS = 60_000;
 
-/** readAndWrite reads the source and makes the Secret what it says, if that is news. Without a place at the store it comes back. */
+/**
+ * readAndWrite reads the source and updates the Secret if something changed. Without a place at the store, it requeues.
+ */
 export async function readAndWrite(work: SyncWork, step: ReadStep, source: Source): Promise<ReconcileResult> {
   const { key, deps, enqueue } = work.context;
   const { provider } = source;
@@ -53,7 +55,7 @@ async function sync(work: SyncWork, step: ReadStep, source: Source): Promise<Rec
   context.deps.memory.of(context.key).readAt = now;
   if (!answer.unchanged) return write(work, answer.secret);
   if (failure && failure.version === answer.version) throw refusal(work, failure.problem, answer.version);
-  // A version is known only of a Secret that is there.
+  // A version is known only if the Secret exists.
   return isThere(secret) ? markOnly(work, secret) : undefined;
 }
 
@@ -70,7 +72,7 @@ async function readSource({ context, situation }: SyncWork, step: ReadStep, sour
     if (error.kind !== 'transient') throw refusal({ context, situation }, problem);
     sayProblem(context, situation.serving.served, problem);
     if (error.retryAfterMs === undefined) throw error;
-    // Nobody else decides that a Secret waits for days.
+    // A store must not be able to delay a Secret for days.
     const minMs = Math.min(error.retryAfterMs, MOST_PATIENCE_MS);
     throw slow(problem.reason, problem.message, { minMs, maxMs: MOST_PATIENCE_MS });
   }
@@ -101,7 +103,7 @@ function dataOf(work: SyncWork, external: ExternalSecret) {
   }
 }
 
-/** markOnly lets a Secret that holds what it should say so. */
+/** markOnly updates the annotations and labels of a Secret whose content is right. */
 export async function markOnly(work: SyncWork, secret: SecretView): Promise<ReconcileResult> {
   return conclude(work, await markSecret(work.context, secret, commonMarks(work)));
 }
@@ -120,7 +122,7 @@ function conclude(work: SyncWork, result: Outcome | Problem): ReconcileResult {
   return look && { requeueAfterMs: look.inMs };
 }
 
-/** refusal is the end of a run that only people can help; it is tried again all the same, but not soon. */
+/** refusal returns the error of a run that needs human intervention; it is retried anyway, but not soon. */
 function refusal(
   { context, situation }: Pick<SyncWork, 'context' | 'situation'>,
   problem: Problem,
@@ -148,7 +150,9 @@ function refusal(
   return slow(problem.reason, problem.message, { minMs: delayMs, maxMs: delayMs });
 }
 
-/** settle remembers that all who are served have what they asked for, and tells those to whom that is news. */
+/**
+ * settle records that all served workloads have what they requested, and reports it to the pods for which it is news.
+ */
 export function settle({ context, situation }: SyncWork, outcome: Outcome): void {
   const { deps, key } = context;
   const { serving } = situation;

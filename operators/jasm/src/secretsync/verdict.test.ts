@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { canJudge } from './verdict.ts';
 import type { SecretContext } from './watching.ts';
 
-/** seeing is a run about a Secret of the namespace `shop`, with these namespaces in the cache. */
+/** seeing returns a run for a Secret of the namespace `shop`, with these namespaces in the cache. */
 function seeing(...namespaces: readonly string[]): Pick<SecretContext, 'key' | 'get' | 'list'> {
   const all = namespaces.map((name) => ({ metadata: { name } }));
   const cache = {
@@ -10,7 +10,7 @@ function seeing(...namespaces: readonly string[]): Pick<SecretContext, 'key' | '
     get: (_: unknown, { name }: { readonly name: string }) => all.find(({ metadata }) => metadata.name === name),
     list: () => all,
   };
-  // Of the sources of a run only namespaces are read here.
+  // Of the sources of a run, only namespaces are read here.
   return cache as unknown as Pick<SecretContext, 'key' | 'get' | 'list'>;
 }
 

@@ -8,25 +8,26 @@ import { foreignChanged, foreignView } from './foreign-view.ts';
 import { NOT_OUR_SECRETS, OUR_SECRETS, secretChanged, secrets } from './secrets.ts';
 import { MOST_RUNS } from './store-places.ts';
 
-/** Pods that have ended ask for nothing. */
+/** Pods that have terminated request nothing. */
 const LIVING = 'status.phase!=Succeeded,status.phase!=Failed';
 
-/** A store may be tried for minutes before a run gives up. */
+/** A store may be retried for minutes before a run gives up. */
 const LONGEST_RUN_MS = 600_000;
 
-/** After a store's own retries have failed, the first time and at the latest. */
+/** The first and the longest delay after the retries of a store have failed. */
 const BACKOFF = { minMs: 1_000, maxMs: 600_000 };
 
-/** targetsOf are the Secrets that a pod asks for, as `namespace/name`, whether we know their providers or not. */
+/** targetsOf returns the Secrets that a pod requests, as `namespace/name`, including those of unknown providers. */
 function targetsOf({ namespace, annotation }: PodView): readonly string[] {
   return recentAnnotation(annotation).requests.map(({ secretName: name }) => keyString({ namespace, name }));
 }
 
 /**
- * watching is everything that a Secret depends on, and what is kept of it. Its key is `namespace/name` of the Secret:
- * - pods that ask: metadata, of which little is kept; their status never arrives;
+ * watching configures the watches that a Secret depends on, and what the cache keeps. Its key is `namespace/name` of
+ * the Secret:
+ * - requesting pods: a small part of their metadata; their status is never transferred;
  * - Secrets of ours: a hash instead of their values;
- * - other Secrets: that they are there;
+ * - other Secrets: that they exist;
  * - namespaces: their metadata.
  */
 export const watching = keyed('secrets', { concurrency: MOST_RUNS, timeoutMs: LONGEST_RUN_MS, backoff: BACKOFF })
@@ -61,14 +62,14 @@ export const watching = keyed('secrets', { concurrency: MOST_RUNS, timeoutMs: LO
   .ensures(Secret)
   .reports(Pod);
 
-/** SecretContext is what a run about a Secret gets. */
+/** SecretContext is the context of a run for a Secret. */
 export type SecretContext = Parameters<Parameters<(typeof watching)['reconcile']>[0]>[0];
 
-/** watchingPods is what asks: its key is `namespace/name` of a pod. */
+/** watchingPods configures the watch of requesting pods: its key is `namespace/name` of a pod. */
 export const watchingPods = keyed('annotations', { concurrency: 4 })
   .using<Deps>()
   .watches(Pod, { fieldSelector: LIVING, view: podView, when: podChanged, map: (pod) => [keyString(pod)] })
   .reports(Pod);
 
-/** AnnotationContext is what a run about a pod's annotation gets. */
+/** AnnotationContext is the context of a run for a pod's annotation. */
 export type AnnotationContext = Parameters<Parameters<(typeof watchingPods)['reconcile']>[0]>[0];

@@ -2,23 +2,23 @@ import { ApiError, isNamespaceTerminating } from '@bowline/runtime/client';
 import type { WantedSecret } from './desired.ts';
 import type { Problem } from './problem.ts';
 
-/** Not found, conflict, too many requests: what they mean has passed when it is tried again. */
+/** Not found, conflict, too many requests: the cause has passed when the write is retried. */
 const PASSING: ReadonlySet<number> = new Set([404, 409, 429]);
 
-/** What a webhook, or an admission policy, says after this may quote the object that it denies. */
+/** The rest of the message of a webhook or an admission policy may quote the denied object. */
 const DENIAL = /^.*?denied (?:the )?request/s;
 
 /**
- * writeProblem is what people are told of a refused write: undefined when the Secret is merely not what was thought, or the API
- * server not well, and trying again helps. What the API server says may quote what it was given, so only what cannot hold a value
- * is passed on.
+ * writeProblem returns the problem to report for a refused write. It returns undefined if a retry helps, because the
+ * Secret was stale or the API server is unavailable. A message of the API server may quote the object, so only the
+ * parts that cannot contain a value are passed on.
  */
 export function writeProblem(
   error: unknown,
   { request, data }: Pick<WantedSecret, 'request'> & Partial<Pick<WantedSecret, 'data'>>,
 ): Problem | undefined {
   if (!(error instanceof ApiError)) return undefined;
-  // A webhook may deny with any status; what it says must not be thrown, and then logged, either.
+  // A webhook may deny with any status; its message must not be thrown either, because it would be logged.
   const mayPass = PASSING.has(error.status) || error.status >= 500;
   if (mayPass && !DENIAL.test(error.message)) return undefined;
   const message = `Secret ${request.secretName} cannot be written: ${saidBy(error, data)}`;
@@ -28,7 +28,7 @@ export function writeProblem(
 function saidBy(error: ApiError, data: WantedSecret['data'] | undefined): string {
   if (isNamespaceTerminating(error)) return 'its namespace is being deleted';
   if (error.status === 422) {
-    // Without the values nobody can tell whether they are in the names of fields.
+    // Without the values, it is impossible to check whether field names contain them.
     const fields = data ? error.causes.map(({ field = '', reason = '' }) => `${field} (${reason})`) : [];
     return withoutValues(`the API server finds it invalid: ${fields.join(', ') || 'it names no field'}`, data);
   }
@@ -37,7 +37,7 @@ function saidBy(error: ApiError, data: WantedSecret['data'] | undefined): string
   return withoutValues(shown, data, fallback);
 }
 
-/** withoutValues is a text, unless some value stands in it as such or as it was sent. */
+/** withoutValues returns a text unless it contains a value, plain or in Base64; then it returns the fallback. */
 function withoutValues(
   text: string,
   data: WantedSecret['data'] = {},

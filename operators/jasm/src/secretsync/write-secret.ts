@@ -9,12 +9,14 @@ import { claimOn, type DesiredSecret, type SecretView, secrets } from './secrets
 import type { SecretContext } from './watching.ts';
 import { writeProblem } from './write-problem.ts';
 
-/** Outcome is what was done to a Secret. */
+/** Outcome is the result of writing a Secret. */
 export type Outcome = Exclude<Ensured<Secret, SecretView>['outcome'], 'stopped' | 'adopted' | 'recreated'>;
 
 type Writer = Pick<SecretContext, 'key' | 'ensure'>;
 
-/** writeSecret makes a Secret what it should be, with one request or none, and returns what it did or why it cannot. */
+/**
+ * writeSecret brings a Secret to its desired state, with one request or none, and returns the outcome or the problem.
+ */
 export async function writeSecret(context: Writer, look: Look, wanted: WantedSecret): Promise<Outcome | Problem> {
   const { request, data } = wanted;
   const view = isThere(look.secret) ? look.secret : undefined;
@@ -25,13 +27,13 @@ export async function writeSecret(context: Writer, look: Look, wanted: WantedSec
     const { outcome, stop, object } = await write(context, { view, live: look.live }, desired);
     if (stop?.keys) return keysInTheWay(request, stop.keys);
     if (stop || outcome === 'stopped' || outcome === 'adopted' || outcome === 'recreated') return unchangeable(request);
-    // What is changed on its way would be repaired for ever, as fast as the API server can.
+    // A Secret that is changed by admission would be repaired forever, as fast as the API server allows.
     if (object && outcome !== 'marked' && !holds(object, data, desired)) return changedOnItsWay(request);
     return outcome;
   });
 }
 
-/** markSecret changes what a Secret says about itself; its content, and the time of that, stay. */
+/** markSecret changes the annotations and labels of a Secret; its content and the time of its content stay. */
 export function markSecret(context: Writer, view: SecretView, wanted: WantedMarks): Promise<Outcome | Problem> {
   return explained(wanted, async () => {
     const { outcome } = await write(context, { view }, desiredMarks(view, wanted));
@@ -40,8 +42,8 @@ export function markSecret(context: Writer, view: SecretView, wanted: WantedMark
 }
 
 /**
- * When the Secret is not what was thought, the request is refused and throws: the run that follows at once knows better, and for a
- * pod that waits the source is not read again.
+ * If the Secret is not as observed, the request is refused and throws: the next run follows at once with a newer view,
+ * and the source is not read again for a waiting pod.
  */
 function write(
   context: Writer,
@@ -64,7 +66,7 @@ async function explained(
   }
 }
 
-/** Of a Secret that is not ours only some keys are: then its hash tells. */
+/** Only some keys of a Secret that is not ours are ours: then the hash of those is compared. */
 function holds(written: Secret, data: WantedSecret['data'], { hash }: DesiredSecret): boolean {
   return isDeepStrictEqual(written.data, data) || secrets.viewOf(written).ownHash === hash;
 }

@@ -1,28 +1,28 @@
 import type { Clock, Random } from '@bowline/machinery';
 import { ProviderError } from '../providers/provider-error.ts';
 
-/** AttemptOptions says how a call is tried. */
+/** AttemptOptions configures the attempts of a call. */
 export interface AttemptOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Ends the call, also while it waits. */
+  /** Ends the call, also during a delay. */
   readonly signal: AbortSignal;
-  /** How long one attempt may take. */
+  /** The time limit of one attempt. */
   readonly limitMs: number;
-  /** The error of an attempt that took longer. */
+  /** The error of an attempt that exceeded the limit. */
   readonly late: () => ProviderError;
 }
 
-/** Five retries after the first attempt; see the wait before each below. */
+/** Five retries after the first attempt; the delay before each is defined below. */
 const MOST_ATTEMPTS = 6;
-/** The wait before the nth retry is anything up to 0.5, 1, 2, 4 and 8 s: 15.5 s at most, 7.75 s on average. */
+/** The delay before the nth retry is random, up to 0.5, 1, 2, 4 and 8 s: 15.5 s at most, 7.75 s on average. */
 const FIRST_WAIT_MS = 500;
-/** A store that asks for a longer pause than this is left to the controller's own backoff. */
+/** A store that requests a longer delay than this is left to the controller's own backoff. */
 const LONGEST_WAIT_MS = 30_000;
 
 /**
- * withRetries makes a call until it succeeds, up to six times, with full jitter between attempts: those that failed together
- * do not come back together. Only transient errors are tried again.
+ * withRetries makes a call until it succeeds, up to six times, with full jitter between attempts, so that calls that
+ * failed together are not retried together. Only transient errors are retried.
  */
 export async function withRetries<T>(
   attempt: (signal: AbortSignal) => Promise<T>,
@@ -41,7 +41,7 @@ export async function withRetries<T>(
   }
 }
 
-/** withLimit ends an attempt at its time, also when what it calls does not listen to its signal. */
+/** withLimit ends an attempt at its time limit, even if the called code ignores its signal. */
 async function withLimit<T>(
   attempt: (signal: AbortSignal) => Promise<T>,
   { clock, signal, limitMs, late }: AttemptOptions,
@@ -55,7 +55,7 @@ async function withLimit<T>(
     return await new Promise<T>((resolve, reject) => {
       ending.signal.addEventListener('abort', () => reject(ending.signal.reason), { once: true });
       attempt(ending.signal).then(resolve, (error: unknown) => {
-        // What an ended call rejects with says less than why it was ended.
+        // The rejection of an aborted call is less informative than the reason for aborting it.
         reject(ending.signal.aborted ? ending.signal.reason : error);
       });
     });

@@ -7,7 +7,7 @@ export interface KeptValue {
   readonly secret: ExternalSecret;
 }
 
-/** KeptValuesOptions bounds what is kept. */
+/** KeptValuesOptions limits what is kept. */
 export interface KeptValuesOptions {
   readonly clock: Clock;
   readonly keepMs: number;
@@ -16,8 +16,8 @@ export interface KeptValuesOptions {
 }
 
 /**
- * KeptValues holds secrets for the moment between the end of a call and the last request that it serves. All are kept
- * equally long, and each is dropped at its time, whether or not anything reads it.
+ * KeptValues holds secrets between the end of a call and the last request that it serves. All are kept equally long,
+ * and each is dropped at its time, whether or not it was read.
  */
 export class KeptValues {
   readonly #options: KeptValuesOptions;
@@ -54,7 +54,7 @@ export class KeptValues {
     this.#dropExpired();
   }
 
-  /** Drops what has expired, and comes back for the next entry that does. */
+  /** Drops expired entries, and sets a timer for the next one. */
   #dropExpired(): void {
     const { clock } = this.#options;
     const next = this.#kept.dropExpired();

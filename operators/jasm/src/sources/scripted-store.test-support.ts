@@ -14,37 +14,37 @@ export interface ScriptedCall {
   readonly paths: readonly string[];
   readonly namespace: string;
   readonly signal: AbortSignal;
-  /** answer ends it as the store's present content says. */
+  /** answer ends the call with the store's current content. */
   answer(): Promise<void>;
   fail(problem: ProviderErrorKind | Error, retryAfterMs?: number): Promise<void>;
 }
 
-/** ScriptedStoreOptions is what the store can do. */
+/** ScriptedStoreOptions configures the capabilities of the store. */
 export interface ScriptedStoreOptions {
   readonly versions?: boolean;
   readonly batch?: boolean;
   /** Defaults to false. */
   readonly perNamespace?: boolean;
-  /** Answer every call at once. Defaults to false: the test answers. */
+  /** Whether to answer every call at once. Defaults to false: the test answers. */
   readonly immediate?: boolean;
   readonly random?: Random;
 }
 
-/** ScriptedStore is a store in memory whose calls end when a test says so, and the reads that are made on it. */
+/** ScriptedStore is a store in memory whose calls end when a test ends them, with the reads that use it. */
 export class ScriptedStore {
   readonly clock = new VirtualClock();
   readonly stop = new AbortController();
   /** Every call that was made. */
   readonly calls: ScriptedCall[] = [];
-  /** The calls that nobody has answered. */
+  /** The unanswered calls. */
   readonly open: ScriptedCall[] = [];
   readonly values = new Map<string, { text: string; version: string }>();
-  /** Paths whose items of a batch fail, and how. */
+  /** The paths whose items of a batch fail, with the kind of error. */
   readonly itemErrors = new Map<string, ProviderErrorKind>();
   readonly reads: SourceReads;
   /** The lines of the log. */
   readonly logged: string[] = [];
-  /** Whether it tells versions to us. */
+  /** Whether a probe returns versions. */
   tellsVersions = true;
   loads = 0;
   loadError: Error | undefined;
@@ -61,7 +61,7 @@ export class ScriptedStore {
         signal: this.stop.signal,
         namespace: 'bowline-system',
         env: {},
-        // The store needs none.
+        // The store needs no client.
         client: {} as Client,
         log: createLog({ level: 'debug', destination: { write: (line) => void this.logged.push(line) } }),
       },
@@ -72,12 +72,12 @@ export class ScriptedStore {
     this.values.set(path, { text, version });
   }
 
-  /** made lists the calls so far, for instance `fetch a`. */
+  /** made returns the calls so far, for instance `fetch a`. */
   get made(): readonly string[] {
     return this.calls.map(({ operation, paths }) => `${operation} ${paths.join(' ')}`);
   }
 
-  /** next is the oldest call that nobody has answered. */
+  /** next returns the oldest unanswered call. */
   async next(): Promise<ScriptedCall> {
     await this.clock.advance(0);
     const [call] = this.open;
@@ -154,14 +154,14 @@ export class ScriptedStore {
   }
 }
 
-/** sourceOf is a source of the store. */
+/** sourceOf returns a source of the store. */
 export function sourceOf(path: string, ref: Partial<SecretRef> = {}): Source {
   return { provider: 'scripted', ref: { path, namespace: 'team', ...ref } };
 }
 
-/** NEVER is a signal that nobody aborts. */
+/** NEVER is a signal that is never aborted. */
 export const NEVER: AbortSignal = new AbortController().signal;
-// All of a test listen to it.
+// All reads of a test listen to it.
 setMaxListeners(0, NEVER);
 
 function errorOf(kind: ProviderErrorKind, retryAfterMs?: number): ProviderError {

@@ -3,45 +3,48 @@ import type { ProviderError } from '../providers/provider-error.ts';
 import type { ConfiguredKind } from '../providers/provider-kinds.ts';
 import type { Source } from './source.ts';
 
-/** SourceAnswer is the secret, or that it still is the known version. */
+/** SourceAnswer is the secret, or that its version is unchanged. */
 export type SourceAnswer =
   | { readonly unchanged: true; readonly version: string }
   | { readonly unchanged: false; readonly secret: ExternalSecret };
 
-/** Waiter is somebody who wants to know the state of a source at an instant or later. */
+/** Waiter is a caller that needs the state of a source at an instant or later. */
 export interface Waiter {
   readonly since: number;
-  /** The version that it has; undefined when that does not matter. */
+  /** The version that it has; undefined if that does not matter. */
   readonly known: string | undefined;
   readonly together: readonly Source[];
-  /** Whether it is known that only the value helps. */
+  /** Whether only the value can answer it. */
   needsValue: boolean;
   readonly resolve: (answer: SourceAnswer) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** SourceCall is a call to a store, with its retries, for the waiters of one source or of several. */
+/** SourceCall is a call to a store, including its retries, for the waiters of one source or several. */
 export interface SourceCall {
   readonly entries: readonly SourceEntry[];
   readonly stop: AbortController;
-  /** The instant at which its present attempt started: that is what its answer is worth. */
+  /** The instant at which its current attempt started: its answer is as recent as that. */
   startedAt: number;
   readonly ended: Promise<void>;
 }
 
-/** SourceEntry is what is known of a source. Without waiters and without a call it is only a version, and may be forgotten. */
+/**
+ * SourceEntry holds what is known about a source. Without waiters and without a call it is only a version, and may be
+ * dropped.
+ */
 export interface SourceEntry {
   readonly key: string;
   readonly kind: ConfiguredKind;
   readonly ref: SecretRef;
   readonly waiters: Set<Waiter>;
-  /** Whether somebody makes calls until nobody waits. */
+  /** Whether a loop makes calls until no caller waits. */
   isServed: boolean;
-  /** The call under way. */
+  /** The call in progress. */
   call?: SourceCall | undefined;
   /** The version that the store had at an instant. */
   seen?: { readonly startedAt: number; readonly version: string } | undefined;
-  /** The last error that only somebody can mend: of asking for a version, and of reading the value. A later success ends it. */
+  /** The last permanent error of requesting a version, and of reading the value. A later success clears it. */
   readonly failed: { version?: FailedCall | undefined; value?: FailedCall | undefined };
 }
 
@@ -51,12 +54,17 @@ interface FailedCall {
   readonly error: ProviderError;
 }
 
-/** rememberError keeps an error that lasts: whose reason is older, and who comes late, need not ask again to hear it. */
+/**
+ * rememberError keeps a permanent error: callers with an older reason and late callers receive it without another call.
+ */
 export function rememberError({ failed }: SourceEntry, of: 'version' | 'value', call: FailedCall): void {
   if (call.error.kind !== 'transient') failed[of] = call;
 }
 
-/** takeVersion gives the version to whom it tells enough, and answers to how many. Undefined: the store does not tell. */
+/**
+ * takeVersion passes the version to the waiters for which it is enough, and returns their number. Undefined if the
+ * store returns no version.
+ */
 export function takeVersion(
   entry: SourceEntry,
   startedAt: number,
@@ -75,7 +83,7 @@ export function takeVersion(
   });
 }
 
-/** takeSecret gives the secret to all that it may serve, and answers to how many. */
+/** takeSecret passes the secret to all waiters that it may serve, and returns their number. */
 export function takeSecret(entry: SourceEntry, startedAt: number, secret: ExternalSecret): number {
   entry.seen = secret.version === undefined ? undefined : { startedAt, version: secret.version };
   entry.failed.version = undefined;
@@ -83,12 +91,12 @@ export function takeSecret(entry: SourceEntry, startedAt: number, secret: Extern
   return settle(entry, startedAt, ({ known }) => answerFor(secret, known));
 }
 
-/** takeError gives the error to all for whom the call was made. */
+/** takeError passes the error to all waiters that the call was made for. */
 export function takeError(entry: SourceEntry, startedAt: number, error: unknown): void {
   for (const waiter of entry.waiters) if (waiter.since <= startedAt) waiter.reject(error);
 }
 
-/** answerFor is what a secret means to somebody who has a version of it. */
+/** answerFor returns the answer to a caller that has a version of the secret. */
 export function answerFor(secret: ExternalSecret, known: string | undefined): SourceAnswer {
   return known !== undefined && secret.version === known
     ? { unchanged: true, version: known }

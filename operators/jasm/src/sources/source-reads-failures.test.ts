@@ -5,7 +5,7 @@ const A = sourceOf('a');
 
 describe('retries', () => {
   it('tries a transient failure again, five times, with waits that double and are drawn at random', async () => {
-    // Half of the longest wait each time.
+    // Half of the longest delay each time.
     const store = new ScriptedStore({ random: { next: () => 0.5 } });
     const read = expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toMatchObject({ kind: 'transient' });
     const waits: number[] = [];

@@ -17,63 +17,66 @@ import {
   type Waiter,
 } from './source-entry.ts';
 
-/** SourceMetrics is told what reading costs. */
+/** SourceMetrics receives the cost of reads. */
 export interface SourceMetrics {
-  /** observeCall counts one call to a store; `code` is `OK` or the error's. */
+  /** observeCall counts one call to a store; `code` is `OK` or the code of the error. */
   observeCall(call: {
     readonly provider: string;
     readonly operation: string;
     readonly code: string;
     readonly ms: number;
   }): void;
-  /** countCoalesced counts one read that was served by a call made for another one. */
+  /** countCoalesced counts one read that was served by a call made for another read. */
   countCoalesced(provider: string): void;
 }
 
-/** SourceReadsOptions says what is read, and with what. */
+/** SourceReadsOptions configures the providers and their context. */
 export interface SourceReadsOptions {
   readonly kinds: ReadonlyMap<string, ConfiguredKind>;
-  /** What providers are made with. Its signal ends every read. */
+  /** The context that providers are created with. Its signal ends every read. */
   readonly context: Omit<ProviderContext<unknown>, 'config' | 'observe'>;
   readonly metrics: SourceMetrics;
 }
 
-/** ReadReason says why a source is read. */
+/** ReadReason describes why a source is read. */
 export interface ReadReason {
   /**
-   * The instant (`clock.monotonic()`) at which the reason arose: a pod was first seen, it was told to sync, a refresh fell due. The
-   * answer of any call that started then or later serves it; no older one does.
+   * The instant (`clock.monotonic()`) at which the reason arose: a pod was first observed, a sync was forced, a refresh
+   * fell due. The answer of any call that started then or later serves it; no older one does.
    */
   readonly since: number;
-  /** The version that is in place already: while the store still has it, no value is read. Defaults to none. */
+  /** The version that is already in place: while the store still has it, no value is read. Defaults to none. */
   readonly known?: string | undefined;
-  /** Read the value even if the version is the known one. Defaults to false. */
+  /** Whether to read the value even if the version is the known one. Defaults to false. */
   readonly force?: boolean | undefined;
-  /** Sources that will be read next for the first time: where the store can, one call reads them too. Defaults to none. */
+  /**
+   * Sources that will be read for the first time next: if the store supports it, one call reads them too. Defaults to
+   * none.
+   */
   readonly together?: readonly Source[] | undefined;
 }
 
 const ATTEMPT_LIMIT_MS = 30_000;
-/** Only versions are kept of them; a cluster has far fewer sources. */
+/** Only their versions are kept; a cluster has far fewer sources. */
 const MOST_SOURCES = 10_000;
-/** Secrets Manager answers at most so many at once, and an annotation asks for no more. */
+/** Secrets Manager returns at most this many at once, and an annotation requests no more. */
 const MOST_TOGETHER = 20;
-/** Values wait this long for the Secrets that share them: the time to write a few thousand. */
+/** Values are kept this long for the Secrets that share them: the time to write a few thousand. */
 const KEEP_VALUES_MS = 10_000;
 const MOST_VALUES = 1_024;
 const MOST_VALUE_BYTES = 8 * 2 ** 20;
 
 /**
- * SourceReads reads from stores what has to be read, and nothing twice. One call is under way per source; everybody whose reason
- * is not younger than the call shares its answer, and who came later shares the next call. This is no cache: an answer never
- * serves a reason that arose after its call had started.
+ * SourceReads reads from stores, and never reads the same state twice. Each source has at most one call in progress;
+ * all callers whose reason is not newer than the call share its answer, and later callers share the next call. This is
+ * not a cache: an answer never serves a reason that arose after its call had started.
  *
- * Where a store tells versions, the version is asked for first when everybody who waits has something to compare it with.
- * Versions are remembered, and so are errors that last; values are dropped some seconds after their call.
+ * If a store returns versions, the version is requested first when every waiter has a version to compare it with.
+ * Versions are remembered, and so are permanent errors; values are dropped some seconds after their call.
  */
 export class SourceReads {
   readonly #options: SourceReadsOptions;
-  /** Those that were asked for last come last. */
+  /** The most recently requested come last. */
   readonly #entries = new Map<string, SourceEntry>();
   readonly #providers = new Map<string, Promise<SecretProvider>>();
   readonly #values: KeptValues;
@@ -85,7 +88,9 @@ export class SourceReads {
     signal.addEventListener('abort', () => this.#end(signal.reason), { once: true });
   }
 
-  /** read answers with the source's state at `since` or later. Rejects with a ProviderError, or with a signal's reason. */
+  /**
+   * read returns the source's state at `since` or later. It rejects with a ProviderError, or with a signal's reason.
+   */
   async read(source: Source, reason: ReadReason, signal: AbortSignal): Promise<SourceAnswer> {
     signal.throwIfAborted();
     this.#options.context.signal.throwIfAborted();
@@ -117,7 +122,7 @@ export class SourceReads {
     }
   }
 
-  /** What earlier calls say, if they started late enough. */
+  /** Returns the answer of earlier calls, if they started late enough. */
   #remembered(entry: SourceEntry, reason: ReadReason): SourceAnswer | ProviderError | undefined {
     const { since, known, force = false } = reason;
     const recent = <T extends { readonly startedAt: number }>(call: T | undefined): T | undefined =>
@@ -131,7 +136,7 @@ export class SourceReads {
     const seen = force ? undefined : recent(entry.seen);
     if (seen && seen.version === known) return { unchanged: true, version: known };
     if (seen && seen.version === kept?.secret.version) return { unchanged: false, secret: kept.secret };
-    // Who has a version may still find that it is the present one, and need no value.
+    // A caller with a version may still find that it is the current one, and need no value.
     return seen || !hasVersion ? failed.value?.error : undefined;
   }
 
@@ -148,11 +153,11 @@ export class SourceReads {
         reject(signal.reason);
       };
       const waiter: Waiter = {
-        // No call starts in the future: a reason from there would be read for again and again until it has come.
+        // No call starts in the future: a reason with a future instant would be read for repeatedly until then.
         since: Math.min(since, this.#options.context.clock.monotonic()),
         known: force ? undefined : known,
         together,
-        // A version that was seen late enough and is not the known one: asking again tells nothing new.
+        // A version that was seen late enough and differs from the known one: requesting it again returns nothing new.
         needsValue: force || (entry.seen !== undefined && entry.seen.startedAt >= since),
         resolve: (answer) => {
           leave();
@@ -177,18 +182,18 @@ export class SourceReads {
       while (entry.waiters.size > 0) isAlone = await this.#callFor(entry, isAlone);
       entry.isServed = false;
     };
-    // It tells the waiters how it went, and never rejects.
+    // It reports the outcome to the waiters, and never rejects.
     void serving();
   }
 
-  /** callFor makes the next call for a source, and answers whether the one after it must be for that source alone. */
+  /** callFor makes the next call for a source, and returns whether the following one must be for that source alone. */
   async #callFor(entry: SourceEntry, isAlone: boolean): Promise<boolean> {
     const provider = await this.#provider(entry.kind).catch((error: unknown) => {
       for (const waiter of entry.waiters) waiter.reject(error);
     });
     if (!provider || entry.waiters.size === 0) return isAlone;
     if (entry.call) {
-      // That of a sibling, which brings this source along.
+      // A call of a sibling, which includes this source.
       await entry.call.ended;
       return isAlone;
     }
@@ -205,7 +210,7 @@ export class SourceReads {
     return false;
   }
 
-  /** Whether a version alone may be enough for all that wait. */
+  /** Reports whether a version alone may be enough for all waiters. */
   #canCompare({ key, waiters }: SourceEntry): boolean {
     const kept = this.#values.get(key)?.secret.version;
     return [...waiters].every(({ needsValue, known }) => !needsValue && (known ?? kept) !== undefined);
@@ -218,7 +223,7 @@ export class SourceReads {
     this.#countCoalesced(entry, settled - 1);
   }
 
-  /** The sources that are to be read next, can be read with this one, and are not being read. */
+  /** Returns the sources that will be read next, can be read with this one, and are not being read. */
   #siblings(entry: SourceEntry): readonly SourceEntry[] {
     const found = new Set<SourceEntry>();
     const group = siblingsKey(entry.kind, entry.ref);
@@ -233,7 +238,7 @@ export class SourceReads {
     return [...found];
   }
 
-  /** Answers whether the first of them has to be read alone now. */
+  /** Returns whether the first of them has to be read alone now. */
   async #fetchTogether(
     entries: readonly [SourceEntry, ...SourceEntry[]],
     fetchSecrets: NonNullable<SecretProvider['fetchSecrets']>,
@@ -251,14 +256,16 @@ export class SourceReads {
 
   #takeOutcome(entry: SourceEntry, startedAt: number, outcome: ExternalSecret | ProviderError, own: 0 | 1): void {
     if (!(outcome instanceof ProviderError)) this.#deliver(entry, startedAt, outcome, own);
-    // What may be better in a moment is tried again by itself, as often as any other call.
+    // A transient error is retried separately, as often as any other call.
     else if (outcome.kind !== 'transient') {
       rememberError(entry, 'value', { startedAt, error: outcome });
       takeError(entry, startedAt, outcome);
     }
   }
 
-  /** Gives a secret to those whom its call may serve, `own` of whom it was made for, and keeps it for those who are late. */
+  /**
+   * Passes a secret to the waiters that its call may serve, `own` of which it was made for, and keeps it for late ones.
+   */
   #deliver(entry: SourceEntry, startedAt: number, secret: ExternalSecret, own: 0 | 1): void {
     this.#values.set(entry.key, { startedAt, secret });
     this.#countCoalesced(entry, takeSecret(entry, startedAt, secret) - own);
@@ -268,7 +275,7 @@ export class SourceReads {
     for (let count = 0; count < reads; count++) this.#options.metrics.countCoalesced(kind.name);
   }
 
-  /** Makes a call for the waiters of all entries; when it fails, they know. */
+  /** Makes a call for the waiters of all entries. If it fails, they receive the error. */
   async #call<T>(
     entries: readonly [SourceEntry, ...SourceEntry[]],
     attempt: (signal: AbortSignal) => Promise<T>,
@@ -291,12 +298,12 @@ export class SourceReads {
       const limits = { clock, random, signal: stop.signal, limitMs: ATTEMPT_LIMIT_MS, late };
       return { answer: await withRetries(begin, limits), startedAt: call.startedAt };
     } catch (error) {
-      // One that nobody waited for any more was stopped; who came after that needs another.
+      // A call without waiters was stopped; later callers need another one.
       if (stop.signal.aborted) return undefined;
       if (!(error instanceof ProviderError)) this.#options.context.log.error('a provider failed', placeOf(error));
       for (const entry of entries) {
         const problem = error instanceof ProviderError ? error : unexpected(entry, error);
-        // That of a list may be about another one of it.
+        // The error of a batch may be about another source of the batch.
         if (entries.length === 1) rememberError(entry, of, { startedAt: call.startedAt, error: problem });
         takeError(entry, call.startedAt, problem);
       }
@@ -307,7 +314,7 @@ export class SourceReads {
     }
   }
 
-  /** A provider is loaded when it is first asked, and again after that has failed. */
+  /** A provider is loaded on first use, and again after loading has failed. */
   #provider(kind: ConfiguredKind): Promise<SecretProvider> {
     const known = this.#providers.get(kind.name);
     if (known) return known;

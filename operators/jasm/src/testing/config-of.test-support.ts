@@ -6,7 +6,7 @@ import {
   validate,
 } from '@bowline/machinery/schema';
 
-/** configOf is a section of the configuration as the operator reads it: checked, and with defaults. */
+/** configOf returns a section of the configuration as the operator reads it: validated, and with defaults. */
 export function configOf<Config>(
   schema: { readonly '~read': Config; readonly json: StructuralSchema },
   section: unknown = {},

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { FakeRequest } from './fake-http.test-support.ts';
 
-/** Signer is who signed a request, and for where. */
+/** Signer identifies the key that signed a request, and the region and service it was signed for. */
 export interface Signer {
   readonly accessKeyId: string;
   readonly region: string;
@@ -14,10 +14,10 @@ export interface SigningKey {
   readonly sessionToken?: string | undefined;
 }
 
-/** Signatures are taken for so long around the time of the server. */
+/** Signatures are accepted within this time around the server's time. */
 const VALID_MS = 300_000;
 
-/** SignatureProblem is what AWS answers to a request that is not signed as it should be. */
+/** SignatureProblem is the AWS error for a request that is not signed correctly. */
 export class SignatureProblem extends Error {
   readonly code: string;
 
@@ -28,8 +28,8 @@ export class SignatureProblem extends Error {
 }
 
 /**
- * verifySignature checks the AWS signature (version 4) of a request from the request alone: written from the protocol, not with
- * the code that made it.
+ * verifySignature verifies the AWS signature (version 4) of a request from the request alone: it is written from the
+ * protocol, not with the code that signs.
  */
 export function verifySignature(
   request: FakeRequest,

@@ -1,11 +1,11 @@
 import type { Signer, SigningKey } from './fake-aws-signature.test-support.ts';
 import type { FakeAnswer } from './fake-http.test-support.ts';
 
-/** FakeRole is a role that may be assumed. */
+/** FakeRole is a role that can be assumed. */
 export interface FakeRole {
-  /** What its trust policy asks for. Defaults to nothing. */
+  /** The external id that its trust policy requires. Defaults to none. */
   readonly externalId?: string | undefined;
-  /** The web identity token that it takes. Defaults to none: only principals with keys assume it. */
+  /** The web identity token that it accepts. Defaults to none: only principals with keys can assume it. */
   readonly webIdentityToken?: string | undefined;
 }
 
@@ -16,17 +16,17 @@ export interface FakeSession extends SigningKey {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** FakeSts gives sessions of roles, by key and by web identity. */
+/** FakeSts issues sessions of roles, by key and by web identity. */
 export class FakeSts {
   readonly roles = new Map<string, FakeRole>();
   /** By access key id. */
   readonly sessions = new Map<string, FakeSession>();
-  /** How long sessions live, from the present time of the machine. */
+  /** The lifetime of sessions, from the current time of the machine. */
   sessionMs = 3_600_000;
-  /** What was called, for instance `AssumeRole arn:aws:iam::123456789012:role/reader`. */
+  /** The calls, for instance `AssumeRole arn:aws:iam::123456789012:role/reader`. */
   readonly calls: string[] = [];
 
-  /** answer takes a request whose signature, if it needs one, was verified. */
+  /** answer handles a request whose signature, if it needs one, was verified. */
   answer(form: URLSearchParams, signer: Signer | undefined): FakeAnswer {
     const action = form.get('Action') ?? '';
     const arn = form.get('RoleArn') ?? '';
@@ -34,7 +34,7 @@ export class FakeSts {
     const role = this.roles.get(arn);
     const isKnown = role !== undefined && this.#mayAssume(action, role, form, signer);
     if (isKnown) return this.#begin(action, arn, form);
-    // As AWS says it, with more than a message of ours may show.
+    // As AWS words it, with more than our messages may show.
     const said = `User: arn:aws:iam::123456789012:user/${signer?.accessKeyId ?? 'web'} is not authorized to perform: sts:${action} on resource: ${arn}`;
     return action === 'AssumeRoleWithWebIdentity'
       ? problem('InvalidIdentityToken', 'No OpenIDConnect provider found in your account')

@@ -7,7 +7,7 @@ import { type FakeAnswer, FakeHttp, type FakeRequest } from './fake-http.test-su
 /** FakeAwsCall is a call to Secrets Manager, without values. */
 export interface FakeAwsCall {
   readonly operation: string;
-  /** The ids that were asked for. */
+  /** The requested ids. */
   readonly secrets: readonly string[];
   readonly region: string;
   /** Undefined: the operator's own key. */
@@ -30,7 +30,7 @@ interface Denial {
   readonly unless: ((call: FakeAwsCall) => boolean) | undefined;
 }
 
-/** A request as the AWS JSON protocol has it. */
+/** A request in the AWS JSON protocol. */
 type Input = Readonly<Record<string, string>> & { readonly SecretIdList?: readonly string[] };
 
 const ACCOUNT = '123456789012';
@@ -48,8 +48,8 @@ class Refusal extends Error {
 }
 
 /**
- * FakeAws speaks what we use of AWS: Secrets Manager (JSON 1.1) and STS (query), at one address, as AWS_ENDPOINT_URL has it.
- * Every request's signature is verified.
+ * FakeAws implements the part of AWS that we use: Secrets Manager (JSON 1.1) and STS (query), at one address, as with
+ * AWS_ENDPOINT_URL. It verifies the signature of every request.
  */
 export class FakeAws implements AsyncDisposable {
   readonly http: FakeHttp;
@@ -73,7 +73,7 @@ export class FakeAws implements AsyncDisposable {
     return fake;
   }
 
-  /** environment is what a process needs to use it, and no other AWS. */
+  /** environment returns the variables that a process needs to use it, and no other AWS. */
   get environment(): Readonly<Record<string, string>> {
     return {
       AWS_ENDPOINT_URL: this.http.url,
@@ -86,17 +86,17 @@ export class FakeAws implements AsyncDisposable {
     };
   }
 
-  /** made lists the calls to Secrets Manager, for instance `GetSecretValue prod/db`. */
+  /** made returns the calls to Secrets Manager, for instance `GetSecretValue prod/db`. */
   get made(): readonly string[] {
     return this.calls.map(({ operation, secrets }) => `${operation} ${secrets.join(' ')}`);
   }
 
-  /** put makes a version of a secret, the current one, and gives its id. */
+  /** put creates a version of a secret, the current one, and returns its id. */
   put(name: string, value: string | object | Uint8Array, region: string = REGION): string {
     return this.#putVersion(this.#secrets.get(`${region}/${name}`) ?? this.create(name, region), value);
   }
 
-  /** putElsewhere makes a secret of another account, which lets ours read it by its ARN, and gives that. */
+  /** putElsewhere creates a secret of another account, which allows ours to read it by its ARN, and returns the ARN. */
   putElsewhere(name: string, value: string | object): string {
     const arn = `arn:aws:secretsmanager:${REGION}:222222222222:secret:${name}-AbCdEf`;
     const secret: Secret = { arn, name, versions: new Map(), isDeleted: false };
@@ -117,7 +117,7 @@ export class FakeAws implements AsyncDisposable {
     return id;
   }
 
-  /** create makes a secret without a value. */
+  /** create creates a secret without a value. */
   create(name: string, region: string = REGION): { readonly arn: string } & Secret {
     const suffix = createHash('sha256')
       .update(`${region}/${name}/${++this.#made}`)
@@ -133,34 +133,34 @@ export class FakeAws implements AsyncDisposable {
     return this.#secrets.get(`${region}/${name}`)?.arn ?? '';
   }
 
-  /** scheduleDeletion leaves a secret to be deleted: it can be described, and not read. */
+  /** scheduleDeletion schedules the deletion of a secret: it can be described, but not read. */
   scheduleDeletion(name: string): void {
     const secret = this.#secrets.get(`${REGION}/${name}`);
     if (secret) secret.isDeleted = true;
   }
 
-  /** restore takes that back. */
+  /** restore cancels a scheduled deletion. */
   restore(name: string): void {
     const secret = this.#secrets.get(`${REGION}/${name}`);
     if (secret) secret.isDeleted = false;
   }
 
-  /** remove deletes a secret without a delay. */
+  /** remove deletes a secret immediately. */
   remove(name: string): void {
     this.#secrets.delete(`${REGION}/${name}`);
   }
 
-  /** deny takes away the right to an operation (or `*`) on the secrets that a glob covers. */
+  /** deny revokes the permission for an operation (or `*`) on the secrets that a glob matches. */
   deny(operation: string, secret: string, unless?: (call: FakeAwsCall) => boolean): void {
     this.#denials.push({ operation, secret: glob(secret), unless });
   }
 
-  /** allow takes all denials back. */
+  /** allow removes all denials. */
   allow(): void {
     this.#denials.length = 0;
   }
 
-  /** fail makes the next calls of an operation (or `*`) fail as AWS does, one code each. */
+  /** fail makes the next calls of an operation (or `*`) fail like AWS, one code each. */
   fail(operation: string, ...codes: readonly string[]): void {
     for (const code of codes)
       this.#failures.push({ operation, code, status: code === 'InternalServiceError' ? 500 : 400 });
@@ -179,7 +179,7 @@ export class FakeAws implements AsyncDisposable {
   #answerTo(request: FakeRequest): FakeAnswer {
     try {
       const form = new URLSearchParams(request.headers['x-amz-target'] ? '' : request.body);
-      // Who has a token of the cluster has no key to sign with.
+      // A client with a token of the cluster has no key to sign with.
       if (form.get('Action') === 'AssumeRoleWithWebIdentity') return this.sts.answer(form, undefined);
       const signer = verifySignature(request, (id) => this.#keyOf(id), Date.now() + this.aheadMs);
       if (signer.service === 'sts') return this.sts.answer(form, signer);
@@ -239,7 +239,7 @@ export class FakeAws implements AsyncDisposable {
         errors.push({ SecretId, ErrorCode: error.code, Message: error.message });
       }
     }
-    // AWS promises no order.
+    // AWS guarantees no order.
     return { SecretValues: values.reverse(), Errors: errors };
   }
 
@@ -282,7 +282,7 @@ export class FakeAws implements AsyncDisposable {
 
   #check(call: FakeAwsCall, secret: string): void {
     const isDenied = this.#denials.some(({ operation, secret: covered, unless }) => {
-      // The right to read many at once is about no secret.
+      // The permission for batch reads is not for a single secret.
       const isMeant = secret === '*' ? operation === call.operation : covered.matches(secret);
       return isMeant && ['*', call.operation].includes(operation) && !unless?.(call);
     });
@@ -303,7 +303,7 @@ export class FakeAws implements AsyncDisposable {
   }
 }
 
-/** useEnvironment sets variables of this process until it is disposed of; undefined takes one away. */
+/** useEnvironment sets variables of this process until it is disposed of; undefined removes one. */
 export function useEnvironment(variables: Readonly<Record<string, string | undefined>>): Disposable {
   const before = Object.keys(variables).map((name) => [name, process.env[name]] as const);
   const set = (name: string, value: string | undefined): void => {

@@ -7,21 +7,21 @@ interface Version {
   enabled: boolean;
 }
 
-/** How long the tokens live. */
+/** The lifetime of the tokens. */
 export const FAKE_TOKEN_MS = 3_600_000;
 
 const UNAUTHORIZED: FakeAnswer = { status: 401, body: { error: { code: 'Unauthorized', message: 'AKV10000' } } };
 
 /**
- * FakeAzure is a Key Vault, the authority that gives tokens for it and the metadata service of a machine. It checks what it is sent as
- * they do, and answers in their shapes.
+ * FakeAzure is a Key Vault, the authority that issues tokens for it and the metadata service of a machine. It validates
+ * requests as they do, and responds in their format.
  */
 export class FakeAzure implements AsyncDisposable {
   readonly http: FakeHttp;
   readonly tenantId = randomUUID();
   readonly clientId = randomUUID();
   readonly clientSecret = 'fake-client-secret';
-  /** The ServiceAccount token that the federated credential of an identity takes, by client id. */
+  /** The ServiceAccount token that the federated credential of an identity accepts, by client id. */
   readonly assertions = new Map<string, string>();
   readonly #tokens = new Map<string, string>();
   readonly #secrets = new Map<string, Version[]>();
@@ -37,14 +37,14 @@ export class FakeAzure implements AsyncDisposable {
     return fake;
   }
 
-  /** put writes a version of a secret and answers its id. */
+  /** put writes a version of a secret and returns its id. */
   put(name: string, value: string): string {
     const id = (++this.#made).toString(16).padStart(32, '0');
     this.#secrets.set(name, [...(this.#secrets.get(name) ?? []), { id, value, enabled: true }]);
     return id;
   }
 
-  /** remove takes a secret away for good. */
+  /** remove deletes a secret permanently. */
   remove(name: string): void {
     this.#secrets.delete(name);
   }
@@ -56,12 +56,12 @@ export class FakeAzure implements AsyncDisposable {
     latest.enabled = false;
   }
 
-  /** deny takes the right to read a secret away. */
+  /** deny revokes the permission to read a secret. */
   deny(name: string): void {
     this.#denied.add(name);
   }
 
-  /** revoke makes all tokens worthless. */
+  /** revoke invalidates all tokens. */
   revoke(): void {
     this.#tokens.clear();
   }
@@ -128,7 +128,7 @@ export class FakeAzure implements AsyncDisposable {
   }
 }
 
-/** What the authority says has the code in a sentence full of ids and times. */
+/** The error text of the authority contains the code in a sentence with ids and times. */
 function refusal(error: string, code: string): FakeAnswer {
   const description = `${code}: No matching federated identity record. Trace ID: ${randomUUID()} Timestamp: 2026-01-01 00:00:00Z`;
   return { status: 401, body: { error, error_description: description, trace_id: randomUUID() } };

@@ -10,7 +10,7 @@ export interface FakeRequest {
   readonly body: string;
 }
 
-/** FakeAnswer is what a fake store answers: JSON, or a text as it is. */
+/** FakeAnswer is the response of a fake store: JSON, or a text as is. */
 export interface FakeAnswer {
   readonly status: number;
   readonly body?: object | string;
@@ -18,17 +18,17 @@ export interface FakeAnswer {
 }
 
 /**
- * FakeFault is what a fake store does in place of answering: another answer, the end of the connection, half an answer, or nothing at
- * all until the caller leaves.
+ * FakeFault is what a fake store does instead of responding: another response, a closed connection, half a response, or
+ * nothing until the caller leaves.
  */
 export type FakeFault = FakeAnswer | 'reset' | 'cut' | 'hang';
 
-/** FakeServing is what a fake store does about a request. */
+/** FakeServing handles a request to a fake store. */
 type FakeServing = (request: FakeRequest) => FakeFault | Promise<FakeFault>;
 
-/** FakeHttp is a server on loopback that remembers what it was asked, without values, and fails when told to. */
+/** FakeHttp is a server on loopback that records its requests, without values, and fails on demand. */
 export class FakeHttp implements AsyncDisposable {
-  /** Method and path of each request, in their order. */
+  /** Method and path of each request, in order. */
   readonly calls: string[] = [];
   readonly url: string;
   readonly #server: Server;
@@ -56,12 +56,12 @@ export class FakeHttp implements AsyncDisposable {
     return fake;
   }
 
-  /** fail makes the next requests whose path fits fail, one fault each. */
+  /** fail makes the next requests with a matching path fail, one fault each. */
   fail(path: RegExp, ...faults: readonly FakeFault[]): void {
     this.#faults.push(...faults.map((fault) => ({ fault, path })));
   }
 
-  /** hanging resolves when a request has come that will not be answered. */
+  /** hanging resolves when a request has arrived that will not be answered. */
   hanging(): Promise<void> {
     return new Promise((resolve) => {
       this.#whenHanging = resolve;

@@ -9,15 +9,15 @@ interface Version {
   destroyed: boolean;
 }
 
-/** How long the tokens of a login live. */
+/** The lifetime of the tokens of a login. */
 export const FAKE_LEASE_MS = 3_600_000;
 
 const NOTHING: FakeAnswer = { status: 404, body: { errors: [] } };
 const DENIED: FakeAnswer = { status: 403, body: { errors: ['1 error occurred:\n\t* permission denied\n\n'] } };
 
 /**
- * FakeVault speaks what we use of Vault's protocol: KV of both versions, tokens, and logins by AppRole and by Kubernetes. What the
- * provider's tests ask of it they ask of a real Vault too, where that one has it.
+ * FakeVault implements the part of Vault's protocol that we use: KV of both versions, tokens, and logins by AppRole and
+ * by Kubernetes. The provider's tests make the same requests to a real Vault, if it supports them.
  */
 export class FakeVault implements AsyncDisposable {
   readonly http: FakeHttp;
@@ -28,11 +28,11 @@ export class FakeVault implements AsyncDisposable {
   ]);
   readonly rootToken = 'fake-root-token';
   readonly appRole = { roleId: 'fake-role-id', secretId: 'fake-secret-id' };
-  /** The roles of the Kubernetes method, and the ServiceAccount token that each takes. */
+  /** The roles of the Kubernetes method, and the ServiceAccount token that each accepts. */
   readonly kubernetesRoles = new Map<string, string>();
   /** The namespace that requests must be in. */
   namespace: string | undefined;
-  /** Tokens and whose they are. */
+  /** Tokens and their roles. */
   readonly #tokens = new Map([[this.rootToken, 'root']]);
   readonly #secrets = new Map<string, Version[]>();
   readonly #denials: { readonly path: Glob; readonly except: string | undefined }[] = [];
@@ -55,7 +55,7 @@ export class FakeVault implements AsyncDisposable {
     this.#secrets.set(`${mount}/${name}`, versions);
   }
 
-  /** remove forgets a secret and all its versions; the next one is version 1 again. */
+  /** remove deletes a secret and all its versions; the next one is version 1 again. */
   remove(mount: string, name: string): void {
     this.#secrets.delete(`${mount}/${name}`);
   }
@@ -68,7 +68,7 @@ export class FakeVault implements AsyncDisposable {
     else latest.destroyed = true;
   }
 
-  /** deny lets nobody, or only one role, read the paths below /v1 that a glob covers. */
+  /** deny denies reading the paths below /v1 that a glob matches, to all roles or to all but one. */
   deny(path: string, except?: string): void {
     this.#denials.push({ path: glob(path), except });
   }
@@ -82,7 +82,7 @@ export class FakeVault implements AsyncDisposable {
     return this.http[Symbol.asyncDispose]();
   }
 
-  /** A secret that is written later has a later time, as the nanoseconds of Vault have. */
+  /** A secret that is written later has a later time, as with the nanoseconds of Vault. */
   #time(): string {
     return `2026-01-01T00:00:00.${String(++this.#made).padStart(9, '0')}Z`;
   }
@@ -102,7 +102,7 @@ export class FakeVault implements AsyncDisposable {
     const { role = '', jwt, role_id: roleId, secret_id: secretId } = proof;
     if (path === 'auth/approle/login') {
       const isRight = roleId === this.appRole.roleId && secretId === this.appRole.secretId;
-      // Vault's own text, with more in it than a message of ours may show.
+      // Vault's own text, with more in it than our messages may show.
       if (!isRight) return { status: 400, body: { errors: [`invalid role or secret ID ${String(secretId)}`] } };
       return this.#begin('approle');
     }

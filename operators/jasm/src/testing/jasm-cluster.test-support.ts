@@ -15,10 +15,10 @@ import { MockProvider } from '../providers/mock/mock-provider.ts';
 import type { SecretProvider } from '../providers/provider.ts';
 import { type ConfiguredKind, configured } from '../providers/provider-kinds.ts';
 
-/** Ask is what a pod asks: an entry, a list of them under `secrets`, or a text as people write it. */
+/** Ask is the request of a pod: an entry, a list of them under `secrets`, or a text as users write it. */
 export type Ask = string | Readonly<Record<string, unknown>>;
 
-/** PodOptions says what else a pod has. */
+/** PodOptions configures the rest of a pod. */
 export interface PodOptions {
   /** Defaults to the cluster's. */
   readonly namespace?: string;
@@ -26,53 +26,59 @@ export interface PodOptions {
   readonly metadata?: ObjectMeta;
 }
 
-/** JasmClusterOptions shapes the operator and what surrounds it. */
+/** JasmClusterOptions configures the operator and its environment. */
 export interface JasmClusterOptions extends Partial<Omit<OperatorsOptions & ClusterOptions, 'clock' | 'config'>> {
   /** The operator's section of the configuration. Defaults to `allowAllPaths`. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Stores that pods may name, in place of those that come with the operator. Defaults to `store`. */
+  /** The stores that pods may name, instead of the operator's own providers. Defaults to `store`. */
   readonly stores?: readonly SecretProvider[];
-  /** The providers that come with the operator, configured as `config` says, and no others. Defaults to false. */
+  /** Whether to use only the operator's own providers, configured by `config`. Defaults to false. */
   readonly isAsInstalled?: boolean;
 }
 
-/** JasmCluster is a corner with the operator in it, as it is installed: under its own account. */
+/** JasmCluster is a test cluster with the operator as it is installed: with its own ServiceAccount. */
 export interface JasmCluster extends Cluster, RunningOperators {
-  /** The operator's time, which stands still unless a test moves it. It began at the real time, as API servers have it. */
+  /**
+   * The operator's clock, which stands still unless a test advances it. It starts at the real time, like that of an API
+   * server.
+   */
   readonly clock: VirtualClock;
   /** The store behind the provider `mock`. */
   readonly store: MockProvider;
   /** The calls to stores so far, as `operation path`. */
   readonly calls: readonly string[];
-  /** ask makes a pod that asks. No node ever gets it: it stays Pending, and goes at once when it is deleted. */
+  /**
+   * ask creates a pod with a request. It is never scheduled: it stays Pending, and disappears at once when it is
+   * deleted.
+   */
   ask(name: string, ask: Ask, options?: PodOptions): Promise<Pod>;
-  /** askAgain changes what a pod asks. */
+  /** askAgain changes the request of a pod. */
   askAgain(name: string, ask: Ask): Promise<Pod>;
   /** force sets the annotation `force-sync` of a pod. */
   force(name: string, value: string): Promise<Pod>;
-  /** untilSecret waits for a Secret that passes the test, and answers it. */
+  /** untilSecret waits for a Secret that passes the test, and returns it. */
   untilSecret(name: string, test?: (secret: Secret) => boolean): Promise<Secret>;
-  /** untilEvent waits for an event about a pod, and answers it. */
+  /** untilEvent waits for an event about a pod, and returns it. */
   untilEvent(pod: string, reason: string, test?: (event: Event) => boolean): Promise<Event>;
-  /** events are those about a pod, as `type reason`. */
+  /** events returns the events about a pod, as `type reason`. */
   events(pod: string): Promise<readonly string[]>;
-  /** untilCalled waits until a store was called so many times. */
+  /** untilCalled waits until stores were called this many times. */
   untilCalled(times: number): Promise<void>;
 }
 
-/** entry is what a pod asks of the provider `mock`: a path, and the name of a Secret. */
+/** entry returns a request to the provider `mock`: a path, and the name of a Secret. */
 export function entry(path: string, secretName: string, more: Readonly<Record<string, unknown>> = {}) {
   return { provider: 'mock', path, secretName, ...more };
 }
 
-/** valuesOf are the decoded values of a Secret. */
+/** valuesOf returns the decoded values of a Secret. */
 export function valuesOf({ data = {} }: Secret): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
   );
 }
 
-/** kindOf makes a provider of a store that takes any path, and notes every call. */
+/** kindOf wraps a store as a provider that accepts any path, and records every call. */
 export function kindOf(store: SecretProvider, calls: string[]): ConfiguredKind {
   const { fetchSecrets, probeVersion } = store;
   const counted: SecretProvider = {
@@ -169,17 +175,17 @@ export async function jasmCluster(options: JasmClusterOptions = {}): Promise<Jas
   return Object.defineProperties({ ...c, ...own }, Object.getOwnPropertyDescriptors(c));
 }
 
-/** podSpec is that of a pod, or of a workload's pods, that no node gets. */
+/** podSpec returns the spec of a pod, or of a workload's pods, that is never scheduled. */
 export function podSpec(): PodSpec {
   return { schedulerName: NOBODY, containers: [{ name: 'main', image: 'example.test/main:1' }] };
 }
 
-/** textOf is what a pod asks, as its annotation has it. JSON is YAML. */
+/** textOf returns a request as the text of an annotation. JSON is YAML. */
 export function textOf(ask: Ask): string {
   return typeof ask === 'string' ? ask : JSON.stringify(ask);
 }
 
-/** secretKey is the key of a Secret in the cluster's namespace. */
+/** secretKey returns the key of a Secret in the cluster's namespace. */
 export function secretKey({ namespace }: Pick<JasmCluster, 'namespace'>, name: string): ObjectKey {
   return { namespace, name };
 }

@@ -63,7 +63,7 @@ describe('a role', () => {
     await using store = await AwsStore.start();
     store.fake.sts.roles.set(READER, {});
     store.fake.put('prod/db', 'one');
-    // The SDK asks anew within the last minutes.
+    // The SDK refreshes credentials within their last minutes.
     store.fake.sts.sessionMs = 60_000;
     const provider = store.provider({ role: READER });
     const read = async (): Promise<number> => {

@@ -10,10 +10,10 @@ import { CredentialsError, PROVIDER } from './aws-errors.ts';
 import type { AwsConfig } from './config.ts';
 import { observed } from './observed.ts';
 
-/** AwsContext is what of its context the provider needs. */
+/** AwsContext is the part of its context that the provider needs. */
 export type AwsContext = Pick<ProviderContext<AwsConfig>, 'config' | 'env' | 'clock' | 'observe' | 'signal'>;
 
-/** Identity is as whom and where a secret is read. */
+/** Identity holds the role and the region that a secret is read with. */
 export interface Identity {
   readonly region: string | undefined;
   readonly role: string | undefined;
@@ -23,18 +23,24 @@ export interface Identity {
 
 type CredentialProvider = ReturnType<typeof fromNodeProviderChain>;
 
-/** Clients hold credentials; they are made again at the price of one call to STS. */
+/** Clients hold credentials; recreating one costs one call to STS. */
 const MOST_CLIENTS = 256;
-/** More calls than this wait for a free socket. */
+/** Further calls wait for a free socket. */
 const MOST_SOCKETS = 32;
 const CONNECT_LIMIT_MS = 10_000;
-/** Frees the socket of a call that nobody waits for any more; who waits has a limit of their own, on the operator's clock. */
+/**
+ * Frees the socket of a call that no caller waits for any more; callers have a time limit of their own, on the
+ * operator's clock.
+ */
 const IDLE_LIMIT_MS = 60_000;
-/** Who gives credentials may not take longer than a read: the SDK lets all wait for the same answer, and for ever. */
+/**
+ * Getting credentials may not take longer than a read: the SDK makes all callers wait for the same answer, without a
+ * limit.
+ */
 const CREDENTIALS_LIMIT_MS = 30_000;
 const SESSION_NAME_LENGTH = 64;
 
-/** SILENT keeps the SDK from writing to the console; what goes wrong is thrown. */
+/** SILENT keeps the SDK from writing to the console; errors are thrown. */
 const SILENT = {
   debug: () => undefined,
   info: () => undefined,
@@ -42,17 +48,17 @@ const SILENT = {
   error: () => undefined,
 };
 
-/** AwsClients makes and keeps a client for each identity. They share their connections. */
+/** AwsClients creates and keeps one client per identity. They share their connections. */
 export class AwsClients {
   readonly #context: AwsContext;
   readonly #agents: { readonly httpAgent: HttpAgent; readonly httpsAgent: HttpsAgent };
   readonly #ownCredentials: CredentialProvider;
-  /** The one that was used last comes last. */
+  /** The most recently used comes last. */
   readonly #clients = new Map<string, SecretsManagerClient>();
 
   constructor(context: AwsContext) {
-    // The SDK prints a warning on Node 20, once and to the console. What it says is in decision 019, and nobody who runs an
-    // operator can act on it. There is no other switch.
+    // The SDK prints a warning on Node 20 to the console, once. Decision 019 covers its subject, and users of the
+    // operator cannot act on it. There is no other switch.
     process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
     this.#context = context;
     const sockets = { keepAlive: true, maxSockets: MOST_SOCKETS, maxTotalSockets: MOST_SOCKETS };
@@ -64,7 +70,7 @@ export class AwsClients {
     context.signal.addEventListener('abort', () => this.#close(), { once: true });
   }
 
-  /** identityOf is as whom and where a secret is read. */
+  /** identityOf returns the role and the region that a secret is read with. */
   identityOf(ref: SecretRef): Identity {
     const { config } = this.#context;
     const role = ref.role ?? config.role;
@@ -75,13 +81,13 @@ export class AwsClients {
     };
   }
 
-  /** clientFor is the client of an identity. */
+  /** clientFor returns the client of an identity. */
   clientFor(identity: Identity): SecretsManagerClient {
     const key = JSON.stringify(identity);
     const client = this.#clients.get(key) ?? this.#newClient(identity);
     this.#clients.delete(key);
     this.#clients.set(key, client);
-    // Not destroyed: that would close the connections of all.
+    // Not destroyed: that would close the connections of all clients.
     for (const oldest of this.#clients.keys()) {
       if (this.#clients.size <= MOST_CLIENTS) break;
       this.#clients.delete(oldest);
@@ -95,7 +101,7 @@ export class AwsClients {
       ...(region === undefined ? {} : { region }),
       ...(endpoint === undefined ? {} : { endpoint }),
       credentials: role === undefined ? this.#ownCredentials : this.#credentialsOf(role, region, namespace),
-      // Who calls us tries again, and knows when to stop.
+      // The caller retries, and knows when to stop.
       maxAttempts: 1,
       logger: SILENT,
       requestHandler: {
@@ -132,7 +138,7 @@ export class AwsClients {
   }
 }
 
-/** The authorities that a file holds, in the place of those that Node trusts. Undefined: those of Node. */
+/** Returns the certificate authorities in a file, which replace those that Node trusts. Undefined if no file is set. */
 function authorities(file: string | undefined): Buffer | undefined {
   if (!file) return undefined;
   try {
@@ -151,13 +157,16 @@ function authorities(file: string | undefined): Buffer | undefined {
   }
 }
 
-/** told tells a failure to get credentials from one of the store, and ends one that takes too long. */
+/**
+ * told marks a failure to get credentials, to distinguish it from a failure of the store, and ends a call that takes
+ * too long.
+ */
 function told(role: string | undefined, provider: CredentialProvider, clock: Clock): CredentialProvider {
   return async (properties) => {
     try {
       return await withLimit(() => provider(properties), clock);
     } catch (error) {
-      // Those of the operator itself may be what a role is missing.
+      // The credentials of the operator itself may be what assuming a role lacks.
       throw error instanceof CredentialsError ? error : new CredentialsError(role, error);
     }
   };

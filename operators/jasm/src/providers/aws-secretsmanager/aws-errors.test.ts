@@ -4,14 +4,14 @@ import { AwsStore, NEVER, refTo } from './aws-store.test-support.ts';
 
 const CALL = { operation: 'GetSecretValue', secret: 'prod/db' } as const;
 
-/** What AWS answers, as the SDK throws it. */
+/** Returns an AWS error as the SDK throws it. */
 function thrown(name: string, status: number, message = 'said'): Error {
   return Object.assign(new Error(message), { name, $metadata: { httpStatusCode: status } });
 }
 
 describe('awsError', () => {
   it.each([
-    // AWS gives 400 to all of these.
+    // AWS returns 400 for all of these.
     ['ResourceNotFoundException', 400, 'not-found'],
     ['AccessDeniedException', 400, 'denied'],
     ['ThrottlingException', 400, 'transient'],
@@ -22,17 +22,17 @@ describe('awsError', () => {
     ['DecryptionFailure', 400, 'refused'],
     ['ExpiredTokenException', 400, 'denied'],
     ['UnrecognizedClientException', 400, 'denied'],
-    // As other implementations answer.
+    // As other implementations respond.
     ['ResourceNotFoundException', 404, 'not-found'],
     ['AccessDenied', 403, 'denied'],
-    // Names that nobody knows: the status tells.
+    // Unknown names: the status decides.
     ['Unheard', 404, 'not-found'],
     ['Unheard', 403, 'denied'],
     ['Unheard', 401, 'denied'],
     ['Unheard', 429, 'transient'],
     ['Unheard', 503, 'transient'],
     ['Unheard', 418, 'refused'],
-    // A page of something in between.
+    // A page of an intermediary.
     ['SyntaxError', 200, 'transient'],
   ] as const)('tells %s with status %i as %s', (name, status, kind) => {
     expect(awsError(thrown(name, status), CALL).kind).toBe(kind);
@@ -112,7 +112,7 @@ describe('itemError', () => {
     ['InvalidRequestException', 'refused', 'InvalidRequestException', /refuses it \(InvalidRequestException\)/],
     ['InvalidParameterException', 'refused', 'InvalidParameterException', /refuses it \(InvalidParameterException\)/],
     ['DecryptionFailure', 'refused', 'DecryptionFailure', /cannot decrypt it .* KMS key$/],
-    // Reading it alone tells what these mean.
+    // Reading the secret alone determines what these mean.
     ['InternalError', 'transient', 'InternalError', /cannot answer now \(InternalError\)$/],
     ['Strange canary', 'transient', 'Unknown', /cannot answer now \(Unknown\)$/],
     [undefined, 'transient', 'Unknown', /cannot answer now \(Unknown\)$/],

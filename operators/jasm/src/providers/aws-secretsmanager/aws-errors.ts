@@ -1,17 +1,17 @@
 import type { APIErrorType } from '@aws-sdk/client-secrets-manager';
 import { ProviderError, type ProviderErrorKind } from '../provider-error.ts';
 
-/** AwsCall says what was attempted. */
+/** AwsCall describes the attempted call. */
 export interface AwsCall {
   readonly operation: 'GetSecretValue' | 'DescribeSecret' | 'BatchGetSecretValue';
-  /** What was asked for, as a message says it. */
+  /** The requested secret, as messages name it. */
   readonly secret: string;
 }
 
-/** CredentialsError is a failure to find out who we are, before Secrets Manager was asked. */
+/** CredentialsError is a failure to get credentials, before Secrets Manager was called. */
 export class CredentialsError extends Error {
   override readonly name = 'CredentialsError';
-  /** The role that was to be assumed; undefined: the credentials of the operator itself. */
+  /** The role that was to be assumed; undefined for the credentials of the operator itself. */
   readonly role: string | undefined;
 
   constructor(role: string | undefined, cause: unknown) {
@@ -24,8 +24,8 @@ export class CredentialsError extends Error {
 export const PROVIDER = 'aws-secretsmanager';
 
 /**
- * By name, because the status tells little: AWS answers 400 to a secret that is not there, to a missing right and to too many
- * requests alike, and calls InternalServiceError 400 in one place and 500 in another.
+ * By name, because the status is not specific: AWS returns 400 for a missing secret, a missing permission and too many
+ * requests alike, and InternalServiceError with 400 in one place and 500 in another.
  */
 const KINDS: Readonly<Record<string, ProviderErrorKind>> = {
   ...named('transient', [
@@ -89,24 +89,24 @@ const KINDS: Readonly<Record<string, ProviderErrorKind>> = {
   ]),
 };
 
-/** The missing right to one call; the last is what is left of an answer that cannot be read. */
+/** The errors for a missing permission to one call; the last is the code of a response that cannot be parsed. */
 const DENIALS: ReadonlySet<string> = new Set(['AccessDeniedException', 'AccessDenied', '403']);
 
-/** What an endpoint answers that does not have the call: an older one, or one that only speaks like AWS. */
+/** The errors of an endpoint that does not support the call: an older one, or an emulation of AWS. */
 const UNKNOWN_CALLS: ReadonlySet<string> = new Set(['UnknownOperationException', 'UnknownOperation', 'InvalidAction']);
 
-/** What went wrong, as far as it can be told. */
+/** The failure, as far as it is known. */
 interface Failure {
   readonly kind: ProviderErrorKind;
   readonly code: string;
-  /** What was said, to tell cases apart. It is not shown when a store said it: nobody knows what it quotes. */
+  /** The error text, to distinguish cases. If it comes from a store, it is not shown: it may quote anything. */
   readonly words: string;
-  /** Whether a store said it. */
+  /** Whether the failure is a response of a store. */
   readonly isAnswer: boolean;
   readonly retryAfterMs: number | undefined;
 }
 
-/** awsError is a failed call as a ProviderError. */
+/** awsError converts the error of a failed call to a ProviderError. */
 export function awsError(error: unknown, call: AwsCall): ProviderError {
   if (error instanceof CredentialsError) return credentialsError(error, call);
   const failure = failureOf(error);
@@ -114,8 +114,8 @@ export function awsError(error: unknown, call: AwsCall): ProviderError {
 }
 
 /**
- * itemError is what the answer to a list says about one of its secrets. It comes without a status: what a code means that nobody
- * knows is told by reading that secret alone, as is done with everything that may pass.
+ * itemError converts the error of one secret in the response to a batch. Such an error has no status: the meaning of an
+ * unknown code is determined by reading that secret alone, as for every transient error.
  */
 export function itemError({ ErrorCode: name = '', Message: message = '' }: APIErrorType, call: AwsCall): ProviderError {
   const kind = kindNamed(name) ?? 'transient';
@@ -124,14 +124,14 @@ export function itemError({ ErrorCode: name = '', Message: message = '' }: APIEr
   return providerError(messageFor(failure, call), failure, call.operation);
 }
 
-/** isDenied says whether this call was denied, and not whoever makes it. */
+/** isDenied reports whether this call was denied, as opposed to the identity that makes it. */
 export function isDenied(error: unknown): boolean {
   return !(error instanceof CredentialsError) && DENIALS.has(failureOf(error).code);
 }
 
 /**
- * listRefusal is what was refused when the call for a list failed as a whole: this `list`, which may hold an id that AWS does not
- * take, or the `call` for any. Undefined: neither, and each of its secrets alone would fail in the same way.
+ * listRefusal returns what was refused when a batch call failed as a whole: this `list`, which may contain an id that
+ * AWS rejects, or the `call` itself. Undefined if neither was: each secret alone would fail in the same way.
  */
 export function listRefusal(error: unknown): 'list' | 'call' | undefined {
   if (error instanceof CredentialsError) return undefined;
@@ -167,7 +167,7 @@ function messageFor({ kind, code, words, isAnswer }: Failure, { operation, secre
 
 function credentialsError({ role, cause }: CredentialsError, { secret }: AwsCall): ProviderError {
   const failure = failureOf(cause);
-  // Without a status nobody was asked: there are no credentials to ask with, or what holds them cannot be read.
+  // Without a status, no request was made: there are no credentials, or they cannot be read.
   const kind = failure.kind === 'transient' ? 'transient' : 'denied';
   const operation = role === undefined ? 'GetCredentials' : 'AssumeRole';
   const said =
@@ -182,13 +182,13 @@ function providerError(message: string, { kind, code, retryAfterMs }: Failure, o
   return new ProviderError(message, { kind, provider: PROVIDER, operation, code, retryAfterMs });
 }
 
-/** failureOf reads what the SDK throws; it shows up in many shapes. */
+/** failureOf interprets what the SDK throws, which has many shapes. */
 export function failureOf(error: unknown): Failure {
   const { name = '', message = '', code, $metadata, $response, $retryable } = (error ?? {}) as SdkError;
   const status = $metadata?.httpStatusCode;
-  // What JSON.parse says about an answer quotes it.
+  // The message of JSON.parse quotes the response.
   const words = name === 'SyntaxError' ? '' : clean(message);
-  // The SDK has learnt the time from this answer, and signs the next request with it.
+  // The SDK has learned the time from this response, and signs the next request with it.
   const isSkewed = name === 'InvalidSignatureException' && /expired|not yet current/.test(words);
   const byName = isSkewed ? 'transient' : kindNamed(name);
   const seconds = Number($response?.headers?.['retry-after']);
@@ -196,7 +196,7 @@ export function failureOf(error: unknown): Failure {
   const said = { words, isAnswer: status !== undefined, retryAfterMs };
   if (byName) return { kind: byName, code: name, ...said };
   if ($retryable?.throttling) return { kind: 'transient', code: codeOf(name, 429), ...said };
-  // A 200 that cannot be read is an answer that was cut, or of something that is no Secrets Manager.
+  // A 200 that cannot be parsed is a truncated response, or not from Secrets Manager.
   if (status !== undefined) return { kind: kindOfStatus(status), code: codeOf(name, status), ...said };
   if (typeof code === 'string') return { kind: kindOfNetworkError(code), code, ...said, words: '' };
   if (/region is missing/i.test(message)) {
@@ -208,7 +208,7 @@ export function failureOf(error: unknown): Failure {
 interface SdkError {
   readonly name?: string;
   readonly message?: string;
-  /** Of Node, for the network and TLS. */
+  /** The code of a Node error, for the network and TLS. */
   readonly code?: unknown;
   readonly $metadata?: { readonly httpStatusCode?: number };
   readonly $response?: { readonly headers?: Readonly<Record<string, string>> };
@@ -229,17 +229,17 @@ function codeOf(name: string, status: number): string {
   return isWord(name) && !['Error', 'UnknownError', 'SyntaxError', 'Unknown'].includes(name) ? name : String(status);
 }
 
-/** Codes are shown: what AWS calls an error passes, and no text that quotes something. */
+/** Codes are shown: names of AWS errors pass, but no text that may quote something. */
 function isWord(name: string): boolean {
   return /^[A-Za-z]{1,64}$/.test(name);
 }
 
-/** A certificate that is not trusted stays so; whatever else happens on the way may be over in a moment. */
+/** An untrusted certificate stays untrusted; any other network error may be transient. */
 function kindOfNetworkError(code: string): ProviderErrorKind {
   return /CERT|^ERR_TLS|^ERR_SSL|SELF_SIGNED|^ERR_INVALID/.test(code) ? 'refused' : 'transient';
 }
 
-/** clean takes out what is never twice the same, and what nobody may see: ids, keys, who asked. */
+/** clean removes parts that differ each time or are confidential: ids, keys, the caller. */
 function clean(message: string): string {
   return message
     .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '…')

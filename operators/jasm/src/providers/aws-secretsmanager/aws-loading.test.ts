@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { AwsStore } from './aws-store.test-support.ts';
 
-/** A process of its own: in this one the SDK is loaded, and has said what it says once. */
+/** A separate process: in this one, the SDK is already loaded and has printed its one-time warning. */
 const SCRIPT = `
 import { createRequire } from 'node:module';
 import { systemClock } from '@bowline/machinery';

@@ -31,7 +31,7 @@ function suite(program: InstalledMoto): void {
   let folder: string;
   let endpoint: string;
   let environment: Disposable;
-  /** What happens to the next requests, one each. */
+  /** The faults for the next requests, one each. */
   const faults: { readonly fault: Fault; readonly when: () => void }[] = [];
   let tests = 0;
 
@@ -105,7 +105,8 @@ function suite(program: InstalledMoto): void {
         [Symbol.asyncDispose]: async () => stop.abort(),
       };
     },
-    // Its check of rights is another test: behind the proxy no signature holds, because that covers the address.
+    // The permission check of moto is covered by another test: behind the proxy no signature is valid, because it
+    // covers the address.
     lacks: ['denial'],
     empty: 'not-found',
     invalidPaths: [],
@@ -159,12 +160,12 @@ function suite(program: InstalledMoto): void {
       },
       context: {
         clock: systemClock,
-        // The shortest waits.
+        // The shortest delays.
         random: { ...seededRandom(1), next: () => 0 },
         signal: stop.signal,
         namespace: 'bowline-system',
         env: process.env,
-        // The provider needs neither.
+        // The provider needs neither of them.
         client: {} as Client,
         log: {} as Log,
       },
@@ -186,7 +187,7 @@ function suite(program: InstalledMoto): void {
   it('verifies our signatures, and denies what a policy does not allow', async () => {
     const stop = new AbortController();
     for (const name of ['iam/one', 'iam/two']) await put(name, 'value');
-    // It knows rights to operations, not to single secrets.
+    // The permissions of moto are for operations, not for single secrets.
     const user = (name: string, ...actions: readonly string[]): ReturnType<RunningMoto['createUser']> => {
       const Action = actions.map((action) => `secretsmanager:${action}`);
       return moto.createUser(name, { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action, Resource: '*' }] });

@@ -69,7 +69,7 @@ describe('a secret of Secrets Manager', () => {
     for (const { ref, text, version } of cases) {
       expect(await provider.fetchSecret(ref, NEVER)).toMatchObject({ payload: { text }, version });
     }
-    // The first has no label any more: whether it is there, only reading tells.
+    // The first has no label any more: only reading shows whether it exists.
     const probed = await Promise.all(cases.map(({ ref }) => provider.probeVersion(ref, NEVER)));
     expect(probed).toEqual([ids[2], ids[1], undefined]);
   });
@@ -195,7 +195,7 @@ describe('lists of Secrets Manager', () => {
     expect(await textsOf(arn, 'db')).toEqual([theirs, ours]);
     expect(await textsOf('db', arn.slice(0, -7))).toEqual([ours, theirs]);
     expect(store.fake.made).toHaveLength(3);
-    // One secret by two names: the one of them is asked for again.
+    // One secret by two names: one of them is requested again.
     expect(await textsOf('db', store.fake.arnOf('db'), arn)).toEqual([ours, ours, theirs]);
     store.fake.remove('db');
     expect(await textsOf('db', arn)).toEqual(['not-found', theirs]);

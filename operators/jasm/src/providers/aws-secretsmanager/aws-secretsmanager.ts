@@ -14,15 +14,15 @@ import { type AwsCall, awsError, isDenied, itemError, listRefusal, PROVIDER } fr
 import { observed } from './observed.ts';
 import { regionOf } from './secret-id.ts';
 
-/** The version that is read unless the annotation names one. */
+/** The version stage that is read unless the annotation names a version. */
 const CURRENT = 'AWSCURRENT';
 
-/** After so long we ask again whether we may describe secrets, or read several at once. */
+/** How long a denied permission to describe secrets or to read several at once is remembered. */
 const DENIAL_REMEMBERED_MS = 3_600_000;
 
 /**
- * AwsSecretsManager reads from AWS Secrets Manager. Credentials come from where the SDK finds them: the environment, a web
- * identity (IRSA), EKS Pod Identity and containers, instances, profiles; roles are assumed with those.
+ * AwsSecretsManager reads from AWS Secrets Manager. The SDK finds the credentials: in the environment, a web identity
+ * (IRSA), EKS Pod Identity and containers, instances, profiles. Roles are assumed with those.
  */
 export class AwsSecretsManager implements SecretProvider {
   readonly name: string = PROVIDER;
@@ -60,7 +60,7 @@ export class AwsSecretsManager implements SecretProvider {
     try {
       const client = await this.#clientFor(ref);
       const secret = await this.#send(call, signal, () => client.send(command, { abortSignal: signal }));
-      // It also tells of secrets that will be deleted, which cannot be read any more.
+      // The response also includes secrets that are scheduled for deletion, which cannot be read any more.
       return secret.DeletedDate ? undefined : versionIn(secret.VersionIdsToStages ?? {}, ref);
     } catch (error) {
       if (!isDenied(error)) throw failure(error, call, signal);
@@ -77,13 +77,13 @@ export class AwsSecretsManager implements SecretProvider {
     if (!first) return [];
     const call: AwsCall = { operation: 'BatchGetSecretValue', secret: `${refs.length} secrets` };
     const source = JSON.stringify([call.operation, this.#clients.identityOf(first)]);
-    // A batch cannot name versions.
+    // A batch cannot select versions.
     const isCurrent = first.versionId === undefined && (first.versionStage ?? CURRENT) === CURRENT;
     if (!isCurrent || this.#denied.has(source)) return await this.#fetchEach(refs, signal);
     try {
       const client = this.#clients.clientFor(this.#clients.identityOf(first));
       const region = await client.config.region();
-      // An ARN of another region is refused below, without spoiling the others.
+      // An ARN of another region is refused below, without affecting the others.
       const paths = refs.map(({ path }) => path).filter((path) => (regionOf(path) ?? region) === region);
       if (paths.length < 2) return await this.#fetchEach(refs, signal);
       const command = new BatchGetSecretValueCommand({ SecretIdList: paths });
@@ -115,7 +115,7 @@ export class AwsSecretsManager implements SecretProvider {
     }
   }
 
-  /** An ARN is of one region, and no way into one that nobody has permitted. */
+  /** An ARN names one region, and must not give access to a region that is not permitted. */
   async #clientFor(ref: SecretRef): Promise<SecretsManagerClient> {
     const client = this.#clients.clientFor(this.#clients.identityOf(ref));
     const [own, region] = [regionOf(ref.path), await client.config.region()];
@@ -144,7 +144,7 @@ function otherRegion(ref: SecretRef, own: string, region: string): ProviderError
   });
 }
 
-/** nameOf is how messages call a secret. */
+/** nameOf returns the name of a secret for messages. */
 function nameOf({ path, versionId, versionStage }: SecretRef): string {
   const version = versionId ?? versionStage;
   return version === undefined ? path : `${path} (${version})`;
@@ -152,7 +152,7 @@ function nameOf({ path, versionId, versionStage }: SecretRef): string {
 
 function versionIn(versions: Readonly<Record<string, readonly string[]>>, ref: SecretRef): string | undefined {
   const { versionId, versionStage = CURRENT } = ref;
-  // Versions without a label are not listed; whether they are still there, only reading tells.
+  // Versions without a label are not listed; only reading shows whether they still exist.
   if (versionId !== undefined) return Object.hasOwn(versions, versionId) ? versionId : undefined;
   return Object.keys(versions).find((id) => versions[id]?.includes(versionStage));
 }
@@ -165,8 +165,9 @@ function secretFrom(ref: SecretRef, value: SecretValueEntry): ExternalSecret | u
 }
 
 /**
- * valuesIn tells which value of an answer is whose. ARNs choose first: another account may have a secret of the same name, and who
- * asks by name means that of ours. What is left open has no value here, and is read alone.
+ * valuesIn assigns the values of a response to the refs. ARNs are matched first: another account may have a secret of
+ * the same name, and a ref by name means the one in our account. A ref without an unambiguous value is omitted, and
+ * read alone.
  */
 function valuesIn(
   { SecretValues: values = [] }: BatchGetSecretValueResponse,
@@ -175,7 +176,7 @@ function valuesIn(
   const found = new Map<SecretRef, SecretValueEntry>();
   const byArn = refs.filter(({ path }) => regionOf(path) !== undefined);
   for (const ref of byArn) {
-    // An ARN may come without the suffix that AWS gives it.
+    // An ARN may be written without the suffix that AWS appends.
     const value =
       values.find(({ ARN }) => ARN === ref.path) ?? onlyOne(values.filter(({ ARN }) => ARN?.slice(0, -7) === ref.path));
     if (value) found.set(ref, value);
@@ -189,7 +190,7 @@ function valuesIn(
   return found;
 }
 
-/** The first of values that are all of one secret. */
+/** Returns the first of the values if all belong to one secret. */
 function onlyOne(values: readonly SecretValueEntry[]): SecretValueEntry | undefined {
   const [first] = values;
   return values.every(({ ARN }) => ARN === first?.ARN) ? first : undefined;

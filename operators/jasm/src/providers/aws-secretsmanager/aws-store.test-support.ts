@@ -19,12 +19,12 @@ export class AwsStore implements AsyncDisposable {
     this.#environment = useEnvironment({ AWS_PROFILE: undefined, ...fake.environment, ...variables });
   }
 
-  /** start gives it a process environment, with some variables more or less. */
+  /** start sets up a process environment, with some variables added or removed. */
   static async start(variables: Readonly<Record<string, string | undefined>> = {}): Promise<AwsStore> {
     return new AwsStore(await FakeAws.start(), variables);
   }
 
-  /** provider reads with a section of the configuration. */
+  /** provider returns a provider with a section of the configuration. */
   provider(section: object = {}): AwsSecretsManager {
     return new AwsSecretsManager(this.context(section));
   }
@@ -46,10 +46,10 @@ export class AwsStore implements AsyncDisposable {
   }
 }
 
-/** refTo names a secret for pods of the namespace `team`. */
+/** refTo returns a ref to a secret for pods of the namespace `team`. */
 export function refTo(path: string, more: Partial<SecretRef> = {}): SecretRef {
   return { path, namespace: 'team', ...more };
 }
 
-/** NEVER is a signal that nobody aborts. */
+/** NEVER is a signal that is never aborted. */
 export const NEVER: AbortSignal = new AbortController().signal;

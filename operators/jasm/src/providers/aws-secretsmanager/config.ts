@@ -2,7 +2,10 @@ import { type Read, s } from '@bowline/runtime/resource';
 
 const globs = s.array(s.string().minLength(1).maxLength(2048)).maxItems(256).default([]);
 
-/** config is the section `aws` of the operator's configuration. Credentials are no part of it: they are found where AWS puts them. */
+/**
+ * config is the section `aws` of the operator's configuration. It has no credentials: the SDK finds them in the usual
+ * places.
+ */
 export const config = s
   .object({
     region: s
@@ -50,5 +53,5 @@ export const config = s
   })
   .default({});
 
-/** AwsConfig is what the section says. */
+/** AwsConfig is the parsed section. */
 export type AwsConfig = Read<typeof config>;

@@ -2,7 +2,9 @@ import type { ProviderContext } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
 import { CredentialsError, failureOf } from './aws-errors.ts';
 
-/** observed makes a call and counts it. One that was never made, because there are no credentials, does not count. */
+/**
+ * observed makes a call and counts it. A call that was never sent, because there are no credentials, is not counted.
+ */
 export async function observed<T>(
   { clock, observe }: Pick<ProviderContext<unknown>, 'clock' | 'observe'>,
   operation: string,

@@ -1,17 +1,17 @@
 import { PathInvalid } from '../provider-error.ts';
 import type { AwsConfig } from './config.ts';
 
-/** PATH_FORMAT is how a path looks. */
+/** PATH_FORMAT describes the format of a path. */
 export const PATH_FORMAT = 'the name of a secret, for instance prod/db, or its ARN';
 
-/** What Secrets Manager takes for a name. */
+/** The names that Secrets Manager accepts. */
 const NAME = /^[A-Za-z0-9/_+=.@-]{1,512}$/;
 const ARN =
   /^arn:aws[a-z-]*:secretsmanager:(?<region>[a-z]{2,}(?:-[a-z0-9]+)+):[0-9]{12}:secret:(?<name>[A-Za-z0-9/_+=.@-]{1,519})$/;
 
 /**
- * secretId is what Secrets Manager is asked for: a name with the prefix that all have, or an ARN as it is. Which account a
- * name belongs to is not known before it is read, so policies mean a name by name and an ARN as ARN.
+ * secretId returns the id to request from Secrets Manager: a name with the configured prefix, or an ARN as is. The
+ * account of a name is not known before it is read, so policies match a name by name and an ARN by ARN.
  */
 export function secretId(path: string, { prefix }: Pick<AwsConfig, 'prefix'>): string {
   if (!path.startsWith('arn:')) {
@@ -35,7 +35,7 @@ export function secretId(path: string, { prefix }: Pick<AwsConfig, 'prefix'>): s
   return path;
 }
 
-/** regionOf is the region that an ARN names; undefined for a name. */
+/** regionOf returns the region of an ARN, or undefined for a name. */
 export function regionOf(id: string): string | undefined {
   return ARN.exec(id)?.groups?.region;
 }

@@ -1,13 +1,13 @@
 import { invalidPath, pathSegments } from '../path-segments.ts';
 import type { AzureConfig } from './config.ts';
 
-/** AZURE_PATH says how a path looks. */
+/** AZURE_PATH describes the format of a path. */
 export const AZURE_PATH = 'vault/secret with the name of a configured vault, or secret in the default vault';
 
-/** Vaults are the vaults that the configuration names. */
+/** Vaults holds the configured vaults. */
 export type Vaults = Pick<AzureConfig, 'vaults' | 'defaultVault'>;
 
-/** AzureSecret is where a secret of Key Vault is. */
+/** AzureSecret is the location of a secret in Key Vault. */
 export interface AzureSecret {
   /** The configured name. */
   readonly vault: string;
@@ -15,7 +15,7 @@ export interface AzureSecret {
   readonly name: string;
 }
 
-/** azureSecret reads a path. Key Vault does not tell large letters from small ones, so its names are in small ones here. */
+/** azureSecret parses a path. Key Vault is case-insensitive, so its names are converted to lower case. */
 export function azureSecret(path: string, { vaults, defaultVault }: Vaults): AzureSecret {
   const segments = pathSegments(path, AZURE_PATH);
   const written = segments.at(-1) ?? '';
@@ -28,7 +28,7 @@ export function azureSecret(path: string, { vaults, defaultVault }: Vaults): Azu
   if (origin === undefined) {
     throw invalidPath(path, `names no configured vault: there is ${listOf(Object.keys(vaults))}`, AZURE_PATH);
   }
-  // A vault that is configured under two names is one vault.
+  // A vault that is configured under two names is the same vault.
   const vault =
     Object.keys(vaults)
       .sort()
@@ -36,7 +36,10 @@ export function azureSecret(path: string, { vaults, defaultVault }: Vaults): Azu
   return { vault, url: new URL(origin), name: written.toLowerCase() };
 }
 
-/** azureNames are the names of a path's secret for policies: in small letters first, then as the path writes it, then without the default vault. */
+/**
+ * azureNames returns the names of a path's secret for policies: in lower case first, then as written in the path, then
+ * without the default vault.
+ */
 export function azureNames(path: string, vaults: Vaults): readonly [string, ...string[]] {
   const { vault, url, name } = azureSecret(path, vaults);
   const written = path.split('/').at(-1) ?? name;

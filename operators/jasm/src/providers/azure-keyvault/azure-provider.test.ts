@@ -43,7 +43,7 @@ function provider(auth: object, env: Record<string, string> = {}): AzureProvider
   });
 }
 
-/** federated is a provider with what the webhook of workload identity injects into a pod. */
+/** federated returns a provider with the environment that the webhook of workload identity injects into a pod. */
 async function federated(assertion = 'fake-jwt'): Promise<AzureProvider> {
   const tokenFile = join(folder, 'token');
   await writeFile(tokenFile, `${assertion}\n`);
@@ -184,7 +184,7 @@ describe('a token for Key Vault', () => {
     fake.put('x', 'v');
     const env = { HTTP_PROXY: 'http://127.0.0.1:1', NO_PROXY: '' };
     const store = provider({ method: 'managed-identity' }, env);
-    // The vault itself is behind the proxy, which is not there.
+    // The vault itself is behind the proxy, which does not exist.
     await expect(store.fetchSecret(ref('x'), never)).rejects.toMatchObject({
       kind: 'transient',
       operation: 'GetSecret',

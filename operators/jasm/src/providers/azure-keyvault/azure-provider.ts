@@ -10,10 +10,13 @@ import type { AzureConfig } from './config.ts';
 
 const PROVIDER = 'azure-keyvault';
 const OPERATION = 'GetSecret';
-/** Served by every cloud since 2023. */
+/** Supported by every cloud since 2023. */
 const API_VERSION = '7.4';
 
-/** AzureProvider reads secrets of Azure Key Vault. Key Vault cannot tell a version without its value, so there is no probe. */
+/**
+ * AzureProvider reads secrets of Azure Key Vault. Key Vault cannot return a version without its value, so there is no
+ * probe.
+ */
 export class AzureProvider implements SecretProvider {
   readonly name = PROVIDER;
   readonly capabilities = { versions: false, batch: false } as const;
@@ -67,7 +70,7 @@ export class AzureProvider implements SecretProvider {
 function problemOf(answer: HttpAnswer, { path, versionId }: SecretRef): ProviderError {
   const { error } = (answer.json ?? {}) as { readonly error?: KeyVaultError };
   const code = String(answer.status);
-  // Key Vault's own word for it, which its documentation is sorted by.
+  // Key Vault's own error code, which its documentation is sorted by.
   const word = wordOf(error?.innererror?.code) ?? wordOf(error?.code) ?? code;
   const what = versionId === undefined ? path : `version ${versionId} of ${path}`;
   if (word === 'SecretDisabled') return failure('refused', code, `${what} is disabled in Key Vault: enable it`);
@@ -88,7 +91,7 @@ function problemOf(answer: HttpAnswer, { path, versionId }: SecretRef): Provider
         answer.retryAfterMs,
       );
     default:
-      // Not in its own words: what it quotes in them, nobody knows.
+      // The error text of the store is left out, because it may quote anything.
       return failure('refused', code, `Key Vault refuses to read ${what} (${word}): correct the path or the version`);
   }
 }

@@ -6,7 +6,7 @@ import type { ProviderContext } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
 import type { AzureConfig } from './config.ts';
 
-/** TokenOptions is what getting a token needs. */
+/** TokenOptions holds the parameters for getting a token. */
 export interface TokenOptions extends Pick<ProviderContext<AzureConfig>, 'config' | 'env'> {
   readonly http: JsonHttp;
   /** The client id that a policy or an annotation names, or empty. */
@@ -14,7 +14,7 @@ export interface TokenOptions extends Pick<ProviderContext<AzureConfig>, 'config
   readonly signal: AbortSignal;
 }
 
-/** GET_TOKEN is what getting a token is called. */
+/** GET_TOKEN is the operation name for getting a token. */
 export const GET_TOKEN = 'GetToken';
 
 const PUBLIC_AUTHORITY = 'https://login.microsoftonline.com';
@@ -26,7 +26,7 @@ export async function azureToken(options: TokenOptions): Promise<Session> {
     options.config.auth.method === 'managed-identity' ? await askMetadata(options) : await askEntra(options);
   const { access_token: token, expires_in: seconds } = (answer.json ?? {}) as TokenAnswer;
   if (answer.status === 200 && typeof token === 'string' && token !== '') {
-    // The metadata service writes the number as a text.
+    // The metadata service returns the number as a string.
     return { token, lifetimeMs: Number(seconds) > 0 ? Number(seconds) * 1000 : 0 };
   }
   throw tokenProblem(answer);
@@ -99,7 +99,7 @@ function required(value: string | undefined, what: string, ways: string): string
   return value;
 }
 
-/** isSafe says whether credentials may go to an address: with TLS, or to this machine. */
+/** isSafe reports whether credentials may be sent to an address: with TLS, or to this machine. */
 export function isSafe(address: string): boolean {
   return (
     URL.canParse(address) && (address.startsWith('https://') || /^http:\/\/127\.0\.0\.1(?::\d+)?(?:\/|$)/.test(address))
@@ -118,7 +118,7 @@ function tokenProblem(answer: HttpAnswer): ProviderError {
     });
   }
   const { error, error_description: description } = (answer.json ?? {}) as TokenAnswer;
-  // The description repeats ids and times; its code is what the documentation of Entra ID is sorted by.
+  // The description contains ids and times; the documentation of Entra ID is sorted by its code.
   const code = /\bAADSTS\d+\b/.exec(String(description))?.[0];
   const word = typeof error === 'string' && /^[\w.-]{1,64}$/.test(error) ? error : `status ${answer.status}`;
   const told = code === undefined ? word : `${word}, ${code}`;

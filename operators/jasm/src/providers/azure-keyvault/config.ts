@@ -56,5 +56,5 @@ export const config = s
   })
   .default({});
 
-/** AzureConfig is what the section says. */
+/** AzureConfig is the parsed section. */
 export type AzureConfig = Read<typeof config>;

@@ -1,14 +1,14 @@
 import type { Clock } from '@bowline/machinery';
 import { ProviderError, type ProviderErrorKind } from '../provider-error.ts';
 
-/** FailedCall says which call failed. */
+/** FailedCall identifies the call that failed. */
 export interface FailedCall {
   readonly provider: string;
   readonly operation: string;
   readonly url: URL;
 }
 
-/** What OpenSSL says of a certificate that is not trusted. Others begin with CERT_ or ERR_TLS_. */
+/** The OpenSSL codes for a certificate that is not trusted. Others start with CERT_ or ERR_TLS_. */
 const TRUST = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -17,7 +17,10 @@ const TRUST = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** networkProblem is a call without an answer as a ProviderError, and whether a certificate was not trusted. */
+/**
+ * networkProblem converts the error of a call without a response to a ProviderError, and reports whether a certificate
+ * was not trusted.
+ */
 export function networkProblem(
   error: unknown,
   { provider, operation, url }: FailedCall,
@@ -38,14 +41,14 @@ export function networkProblem(
   };
 }
 
-/** statusKind is what an HTTP status means where a store gives it no meaning of its own. */
+/** statusKind returns the meaning of an HTTP status, unless a store gives it another one. */
 export function statusKind(status: number): ProviderErrorKind {
   if (status === 401 || status === 403) return 'denied';
   if (status === 404) return 'not-found';
   return status === 408 || status === 425 || status === 429 || status >= 500 ? 'transient' : 'refused';
 }
 
-/** retryAfterMs reads the header Retry-After: seconds, or a date. */
+/** retryAfterMs parses the header Retry-After: seconds, or a date. */
 export function retryAfterMs(header: string | readonly string[] | undefined, clock: Clock): number | undefined {
   if (typeof header !== 'string') return undefined;
   if (/^\d{1,6}$/.test(header)) return Number(header) * 1000;
@@ -53,7 +56,9 @@ export function retryAfterMs(header: string | readonly string[] | undefined, clo
   return Number.isNaN(until) ? undefined : Math.max(0, until - clock.now());
 }
 
-/** The code of an error or of what caused it: undici wraps those of sockets, and several addresses give several. */
+/**
+ * Returns the code of an error or of its cause: undici wraps socket errors, and several addresses cause several errors.
+ */
 function codeOf(error: unknown): string {
   for (let each = error, depth = 0; each instanceof Error && depth < 5; depth++) {
     if ('code' in each && typeof each.code === 'string' && each.code !== 'UND_ERR') return each.code;

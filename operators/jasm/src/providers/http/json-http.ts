@@ -5,35 +5,38 @@ import type { ProviderContext } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
 import { networkProblem, retryAfterMs } from './http-problem.ts';
 
-/** HttpAnswer is what a store answered, whatever its status. */
+/** HttpAnswer is the response of a store, whatever its status. */
 export interface HttpAnswer {
   readonly status: number;
-  /** The body as it came: numbers keep their digits. Never log it. */
+  /** The body as received: numbers keep their digits. Never log it. */
   readonly text: string;
-  /** The body as JSON; undefined when it is none. */
+  /** The body as JSON; undefined if it is not JSON. */
   readonly json: unknown;
   readonly retryAfterMs: number | undefined;
 }
 
 /** HttpCall is one request to a store. */
 export interface HttpCall {
-  /** The store's name of it, for metrics and messages. */
+  /** The store's name of the operation, for metrics and messages. */
   readonly operation: string;
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** What is posted. Defaults to nothing, and a GET. */
+  /** The body to post. Without one, the call is a GET. */
   readonly body?: { readonly json: unknown } | { readonly form: Readonly<Record<string, string>> } | undefined;
-  /** Go past proxies: the other end is this machine or its host. Defaults to false. */
+  /** Whether to bypass proxies: the other end is this machine or its host. Defaults to false. */
   readonly direct?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
-/** JsonHttpOptions says for whom the calls are made. */
+/** JsonHttpOptions configures the calls. */
 export interface JsonHttpOptions {
   readonly provider: string;
-  /** A file with the authorities to trust in place of the system's. Read anew after a certificate was not trusted. */
+  /**
+   * A file with the certificate authorities to trust instead of the system's. It is read again after a certificate was
+   * not trusted.
+   */
   readonly caFile?: string | undefined;
-  /** Where proxies come from: HTTP_PROXY, HTTPS_PROXY and NO_PROXY, also in small letters. */
+  /** The source of the proxy settings: HTTP_PROXY, HTTPS_PROXY and NO_PROXY, also in lower case. */
   readonly env: ProviderContext<unknown>['env'];
   readonly clock: Clock;
   readonly observe: ProviderContext<unknown>['observe'];
@@ -41,17 +44,18 @@ export interface JsonHttpOptions {
   readonly signal: AbortSignal;
 }
 
-/** The largest answer that is read. A Secret holds 1 MiB; JSON with escapes of it is larger. */
+/** The maximum size of a response. A Secret holds 1 MiB; with JSON escapes it is larger. */
 const LARGEST_BODY = 2 * 2 ** 20;
 
-/** So many connections per store at the same time; further calls wait. */
+/** The maximum number of concurrent connections per store; further calls wait. */
 const MOST_CONNECTIONS = 16;
 
 const CONNECT_LIMIT_MS = 10_000;
 
 /**
- * JsonHttp makes calls to a store that speaks JSON over HTTP. An answer of any status is an answer; what is none is a ProviderError.
- * Redirects are not followed, so that credentials go nowhere but to the configured address.
+ * JsonHttp makes calls to a store that speaks JSON over HTTP. A response of any status is returned; a call without a
+ * response throws a ProviderError. Redirects are not followed, so that credentials are sent only to the configured
+ * address.
  */
 export class JsonHttp {
   readonly #options: JsonHttpOptions;
@@ -127,7 +131,7 @@ export class JsonHttp {
 
   #problemOf(error: unknown, { operation, url }: HttpCall): ProviderError {
     const { problem, isTrust } = networkProblem(error, { provider: this.#options.provider, operation, url });
-    // The file with the authorities may have been replaced since it was read.
+    // The file with the certificate authorities may have been replaced since it was read.
     if (isTrust) this.#dropAgents();
     return problem;
   }
@@ -138,7 +142,8 @@ export class JsonHttp {
     const ca = caFile === undefined ? undefined : await this.#readAuthorities(caFile, call);
     signal.throwIfAborted();
     if (this.#agents) return this.#agents;
-    // The caller's signal is the time limit of a call. undici's own, on another clock, only frees connections that nobody waits for.
+    // The caller's signal is the time limit of a call. undici's own limit, on another clock, only frees connections
+    // that no caller waits for.
     const connect = { ca, timeout: CONNECT_LIMIT_MS };
     const options = { connections: MOST_CONNECTIONS, connect, headersTimeout: 0, bodyTimeout: 0 };
     const proxied = new EnvHttpProxyAgent({
@@ -167,7 +172,7 @@ export class JsonHttp {
   #dropAgents(): void {
     const agents = this.#agents;
     this.#agents = undefined;
-    // Calls that are under way on them end as they end.
+    // Calls in progress are allowed to finish.
     const close = this.#options.signal.aborted ? 'destroy' : 'close';
     for (const agent of agents ? [agents.direct, agents.proxied] : []) agent[close]().catch(() => {});
   }

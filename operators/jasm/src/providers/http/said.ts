@@ -1,13 +1,13 @@
-/** As much of what a store said as a message shows. */
+/** The maximum length of a store's error text in a message. */
 const LONGEST = 200;
 
-/** What differs between two answers that mean the same, or might let somebody in: ids, times, tokens. */
+/** Parts that differ between equivalent responses, or could grant access: ids, times, tokens. */
 const VOLATILE =
   /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*|\beyJ[\w-]+\.[\w.-]+|\bhv[sbr]\.[\w-]+|\b[sbr]\.\w{20,}/gi;
 
 /**
- * said is what a store said in one short line that may be shown: without ids, times and tokens, and without any of the credentials
- * that were sent to it.
+ * said returns the error text of a store as one short line that may be shown: without ids, times and tokens, and
+ * without any of the credentials that were sent to it.
  */
 export function said(text: string, credentials: readonly string[] = []): string {
   let shown = text;

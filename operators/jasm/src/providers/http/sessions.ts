@@ -2,45 +2,46 @@ import type { Clock } from '@bowline/machinery';
 import { ProviderError } from '../provider-error.ts';
 import type { HttpAnswer } from './json-http.ts';
 
-/** Session is a proof of who we are that a store gave us. */
+/** Session is a proof of our identity, issued by a store. */
 export interface Session {
   readonly token: string;
-  /** How long the store accepts it from now on. Undefined: as long as nobody revokes it. */
+  /** How long the store accepts it from now on. Undefined: until it is revoked. */
   readonly lifetimeMs: number | undefined;
 }
 
-/** SessionsOptions says how sessions are begun. */
+/** SessionsOptions configures how to log in. */
 export interface SessionsOptions {
   readonly provider: string;
-  /** The store's name of a login, for messages and metrics. */
+  /** The store's name of the login operation, for messages and metrics. */
   readonly operation: string;
   readonly clock: Clock;
-  /** begin logs in as a role: `''` is the configured one. */
+  /** begin logs in with a role: `''` is the configured one. */
   readonly begin: (role: string, signal: AbortSignal) => Promise<Session>;
 }
 
 interface Held {
   readonly token: string;
   readonly begunAt: number;
-  /** On the monotonic clock: from then on another one is begun first. */
+  /** On the monotonic clock: from then on, a new session is started first. */
   readonly goodUntil: number;
 }
 
 /** A login may not take longer than a read. */
 const LOGIN_LIMIT_MS = 30_000;
 
-/** A session is not used for the last tenth of its life, nor for the last 5 minutes of one that is long enough for that. */
+/** A session is not used in the last tenth of its lifetime, up to 5 minutes. */
 const SHARE_UNUSED = 0.1;
 const LONGEST_UNUSED_MS = 300_000;
 
-/** A refused session that is younger than this is not at fault: the store then refuses us, not the session. */
+/** A refused session younger than this is not at fault: the store refuses us, not the session. */
 const YOUNG_MS = 60_000;
 
-/** So many roles are remembered; the one that was unused for the longest goes first. */
+/** The maximum number of remembered roles; the least recently used is dropped first. */
 const MOST_ROLES = 128;
 
 /**
- * Sessions logs in once for all who ask at the same time, remembers the session of each role, and begins another before it ends.
+ * Sessions logs in once for all concurrent callers, remembers the session of each role, and starts a new one before it
+ * expires.
  */
 export class Sessions {
   readonly #options: SessionsOptions;
@@ -52,8 +53,8 @@ export class Sessions {
   }
 
   /**
-   * use makes a call with the token of a session that is good now, and once more with that of another session if the store answers
-   * with the status by which it refuses tokens.
+   * use makes a call with the token of a valid session. If the store returns the status by which it refuses tokens, it
+   * repeats the call once with the token of another session.
    */
   async use(
     { role, refusal, signal }: { readonly role: string; readonly refusal: number; readonly signal: AbortSignal },
@@ -70,7 +71,7 @@ export class Sessions {
   async #token(role: string, signal: AbortSignal): Promise<string> {
     const held = this.#held.get(role);
     if (held && this.#options.clock.monotonic() < held.goodUntil) {
-      // The order of the map is that of use.
+      // The map is ordered by use.
       this.#held.delete(role);
       this.#held.set(role, held);
       return held.token;
@@ -79,10 +80,10 @@ export class Sessions {
     return token;
   }
 
-  /** Whether another session may fare better than one whose token was refused. */
+  /** Reports whether another session may succeed after a token was refused. */
   #isWorthAnother(role: string, token: string): boolean {
     const held = this.#held.get(role);
-    // Somebody else has noticed it too, and there is another by now.
+    // Another caller has noticed it too, and there is a new session already.
     if (held?.token !== token) return true;
     if (this.#options.clock.monotonic() - held.begunAt < YOUNG_MS) return false;
     this.#held.delete(role);
@@ -93,7 +94,7 @@ export class Sessions {
     const under = this.#beginning.get(role);
     if (under) return under;
     const login = this.#login(role).finally(() => this.#beginning.delete(role));
-    // Who asked may be gone by the time it fails.
+    // The caller may be gone by the time it fails.
     login.catch(() => {});
     this.#beginning.set(role, login);
     return login;
@@ -127,7 +128,7 @@ export class Sessions {
   }
 }
 
-/** unlessAborted is the promise's outcome, or the signal's reason if that comes first. */
+/** unlessAborted settles like the promise, or rejects with the signal's reason if the signal is aborted first. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);

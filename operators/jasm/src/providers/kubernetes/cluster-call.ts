@@ -3,7 +3,7 @@ import { ApiError } from '@bowline/runtime/client';
 import type { ProviderContext } from '../provider.ts';
 import { ProviderError, type ProviderErrorKind } from '../provider-error.ts';
 
-/** ClusterCall is one call to the API server that counts as one to a store. */
+/** ClusterCall is one call to the API server that counts as a call to a store. */
 export interface ClusterCall<T> extends Pick<ProviderContext<unknown>, 'clock' | 'observe'> {
   readonly provider: string;
   /** The verb. */
@@ -15,7 +15,7 @@ export interface ClusterCall<T> extends Pick<ProviderContext<unknown>, 'clock' |
   readonly signal: AbortSignal;
 }
 
-/** clusterCall makes the call and counts it; what fails becomes a ProviderError. */
+/** clusterCall makes the call and counts it; failures become ProviderErrors. */
 export async function clusterCall<T>(call: ClusterCall<T>): Promise<T> {
   const { operation, clock, observe, signal } = call;
   const begun = clock.monotonic();

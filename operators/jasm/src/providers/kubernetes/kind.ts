@@ -4,7 +4,7 @@ import type { ProviderKind } from '../provider.ts';
 
 const pathFormat = 'namespace/name of a Secret that is shared with the own namespace';
 
-/** kubernetes reads a Secret of another namespace, if that Secret says that it may. */
+/** kubernetes reads a Secret of another namespace, if that Secret allows it. */
 export const kubernetes: ProviderKind<unknown> = {
   name: 'kubernetes',
   pathFormat,

@@ -15,7 +15,7 @@ function provider(client: Client): KubernetesProvider {
   return new KubernetesProvider({ client, clock: systemClock, observe: () => {} });
 }
 
-/** source makes a Secret that is shared with the namespaces that the globs cover. */
+/** source creates a Secret that is shared with the namespaces that the globs match. */
 async function source(c: Cluster, name: string, sharedWith?: string): Promise<SecretRef> {
   const annotations = sharedWith === undefined ? undefined : { 'jasm.codnod.io/shared-with': sharedWith };
   const data = { 'tls.key': Buffer.from([0, 255, 10]).toString('base64'), __proto__x: '' };
@@ -82,7 +82,7 @@ describe('a Secret of another namespace', () => {
 });
 
 providerContract('the cluster', {
-  // What is not shared is as if it were not there, and the API server is steered by nobody here.
+  // A Secret that is not shared appears not to exist, and the API server cannot be made to fail here.
   lacks: ['denial', 'failure', 'hanging'],
   invalidPaths: ['', 'x', 'a/b/c', 'Team/x', 'team/..'],
   names: (path) => kubernetes.names(path, undefined),

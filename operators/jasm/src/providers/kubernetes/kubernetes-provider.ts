@@ -9,8 +9,9 @@ import { clusterCall } from './cluster-call.ts';
 const PROVIDER = 'kubernetes';
 
 /**
- * KubernetesProvider reads Secrets of other namespaces of the same cluster. A Secret is only read for the namespaces that it names
- * in its annotation `shared-with`; for all others it is as if it were not there, so that nobody learns what exists elsewhere.
+ * KubernetesProvider reads Secrets of other namespaces of the same cluster. A Secret is read only for the namespaces
+ * that its annotation `shared-with` names; for all others it appears not to exist, so that they do not learn what
+ * exists elsewhere.
  */
 export class KubernetesProvider implements SecretProvider {
   readonly name = PROVIDER;
@@ -33,7 +34,10 @@ export class KubernetesProvider implements SecretProvider {
     };
   }
 
-  /** probeVersion reads the metadata alone. A change of labels gives another version too: the content is then compared. */
+  /**
+   * probeVersion reads only the metadata. A change of labels also results in a new version: the content is compared
+   * then.
+   */
   async probeVersion(ref: SecretRef, signal: AbortSignal): Promise<string | undefined> {
     const { client } = this.#context;
     const { metadata } = await this.#read('list', ref, signal, async ({ namespace, name }) => {
@@ -57,7 +61,7 @@ export class KubernetesProvider implements SecretProvider {
   }
 }
 
-/** Key is where a Secret is. */
+/** Key identifies a Secret. */
 interface Key {
   readonly namespace: string;
   readonly name: string;
@@ -69,7 +73,10 @@ function keyOf(ref: SecretRef): Key {
   return { namespace, name };
 }
 
-/** shared is the Secret if it may be read for the asking namespace. One that may not is told like one that is not there. */
+/**
+ * shared returns the Secret if it may be read for the requesting namespace. A Secret that may not be read is reported
+ * like a missing one.
+ */
 function shared(secret: Secret | undefined, { path, namespace }: SecretRef, operation: string): Secret {
   const consent = secret?.metadata?.annotations?.[CONSENT_ANNOTATIONS.sharedWith] ?? '';
   const isShared = anyGlob(consent.split(',').map((pattern) => pattern.trim()));

@@ -6,7 +6,10 @@ import { ProviderError } from '../provider-error.ts';
 import { mockSecret } from './mock-provider.ts';
 import { MOCK_SECRET, type MockValues, readMockValues } from './mock-values.ts';
 
-/** ClusterMock is a mock whose secrets are in one Secret of the manager's namespace: people change them while the operator runs. */
+/**
+ * ClusterMock is a mock whose secrets are stored in one Secret of the manager's namespace, so that users can change
+ * them while the operator runs.
+ */
 export class ClusterMock implements SecretProvider {
   readonly name = 'mock';
   readonly capabilities = { versions: true, batch: false } as const;
@@ -26,7 +29,7 @@ export class ClusterMock implements SecretProvider {
     return await clusterCall({ ...key, provider: 'mock', operation: 'get', clock, observe, call, signal });
   }
 
-  /** probeVersion costs as much as reading: all that the mock has is in one Secret. */
+  /** probeVersion costs as much as reading: all data of the mock is in one Secret. */
   async probeVersion(ref: SecretRef, signal: AbortSignal): Promise<string | undefined> {
     const { version } = await this.fetchSecret(ref, signal);
     return version;

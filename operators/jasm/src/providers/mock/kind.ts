@@ -3,7 +3,7 @@ import type { ProviderKind } from '../provider.ts';
 
 const pathFormat = 'any text without control characters';
 
-/** mock reads secrets that somebody made up: for trying things out and for tests. */
+/** mock reads made-up secrets, for trials and tests. */
 export const mock: ProviderKind<unknown> = {
   name: 'mock',
   pathFormat,

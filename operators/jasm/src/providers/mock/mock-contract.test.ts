@@ -16,7 +16,7 @@ providerContract('the mock', {
       ref: (word) => ({ path: `/prod/${word}`, namespace: 'team-a' }),
       put: ({ path }, fields) => provider.addSecret(path, fields),
       putEmpty: ({ path }) => provider.addSecret(path, {}),
-      // There is one secret in each test that removes one.
+      // Each test that removes a secret has only one.
       remove: () => provider.clear(),
       [Symbol.asyncDispose]: async () => {},
     };

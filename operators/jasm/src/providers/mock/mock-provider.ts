@@ -6,9 +6,9 @@ import { refuseUnsupported } from '../unsupported-fields.ts';
 /** MockValue is a secret of a mock: values by key, which become a JSON object as in other stores, a text, or bytes. */
 export type MockValue = Readonly<Record<string, string>> | string | Uint8Array;
 
-/** MockProviderOptions shape a mock. */
+/** MockProviderOptions configures a mock. */
 export interface MockProviderOptions {
-  /** Told of each call, as of those to other stores. Defaults to nothing. */
+  /** Called for each call, as for other stores. Defaults to nothing. */
   readonly observe?: ProviderContext<unknown>['observe'];
 }
 
@@ -29,12 +29,12 @@ export class MockProvider implements SecretProvider {
     this.#observe = observe;
   }
 
-  /** addSecret puts a secret under a path, in place of what was there. */
+  /** addSecret stores a secret under a path, and replaces an existing one. */
   addSecret(path: string, value: MockValue): void {
     this.#secrets.set(path, value);
   }
 
-  /** clear forgets all secrets. */
+  /** clear removes all secrets. */
   clear(): void {
     this.#secrets.clear();
   }
@@ -60,7 +60,9 @@ export class MockProvider implements SecretProvider {
   }
 }
 
-/** mockSecret is the answer of a mock that has this value at the path. A version is named after the content. */
+/**
+ * mockSecret returns the response of a mock that has this value at the path. The version is derived from the content.
+ */
 export function mockSecret(ref: SecretRef, value: MockValue | undefined, operation: string): ExternalSecret {
   refuseUnsupported(ref, { provider: 'mock', supported: ['versionId'] });
   const notFound = (message: string): ProviderError =>

@@ -2,19 +2,22 @@ import type { Secret } from '@bowline/kubernetes';
 import { isObject } from '@bowline/machinery';
 import { BowlineError } from '@bowline/runtime';
 
-/** MOCK_SECRET is the name of the Secret, in the manager's namespace, in which the secrets of the mock are. */
+/** MOCK_SECRET is the name of the Secret, in the manager's namespace, that holds the secrets of the mock. */
 export const MOCK_SECRET = 'jasm-mock';
 
-/** The entry that holds them all: one JSON text, which people can read and write. */
+/** The entry that holds all secrets: one JSON text, which users can read and write. */
 const ENTRY = 'values.json';
 
-/** MockEntries is one secret of the mock: values by key, or a text that is no JSON object. */
+/** MockEntries is one secret of the mock: values by key, or a text that is not a JSON object. */
 export type MockEntries = Readonly<Record<string, string>> | string;
 
-/** MockValues are the secrets of the mock by path. */
+/** MockValues holds the secrets of the mock by path. */
 export type MockValues = ReadonlyMap<string, MockEntries>;
 
-/** readMockValues reads what the Secret holds; one that is not there, or has no entry, holds nothing. Throws BOWLINE_JASM_MOCK_INVALID. */
+/**
+ * readMockValues parses the content of the Secret; a missing Secret, or one without the entry, has no values. It throws
+ * BOWLINE_JASM_MOCK_INVALID.
+ */
 export function readMockValues(secret: Secret | undefined): MockValues {
   const text = secret?.data?.[ENTRY];
   if (text === undefined) return new Map();
@@ -22,20 +25,20 @@ export function readMockValues(secret: Secret | undefined): MockValues {
   try {
     value = JSON.parse(Buffer.from(text, 'base64').toString('utf8'));
   } catch {
-    // The reason would quote the text.
+    // The error message would quote the text.
     throw invalid('it is not JSON');
   }
   if (!isObject(value)) throw invalid('it is no object of secrets by path');
   return new Map(Object.entries(value).map(([path, entries]) => [path, checked(path, entries)]));
 }
 
-/** withMockValue is the values with those of a path replaced; undefined takes the path away. */
+/** withMockValue returns the values with those of a path replaced; undefined removes the path. */
 export function withMockValue(values: MockValues, path: string, entries: MockEntries | undefined): MockValues {
   const others = [...values].filter(([other]) => other !== path);
   return new Map(entries === undefined ? others : [...others, [path, entries]]);
 }
 
-/** mockSecretData is the data of the Secret that holds the values: the same values give the same text. */
+/** mockSecretData returns the data of the Secret that holds the values: the same values result in the same text. */
 export function mockSecretData(values: MockValues): Readonly<Record<string, string>> {
   const sorted = [...values].sort(([a], [b]) => (a < b ? -1 : 1));
   return { [ENTRY]: Buffer.from(JSON.stringify(Object.fromEntries(sorted))).toString('base64') };

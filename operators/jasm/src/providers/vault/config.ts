@@ -3,7 +3,7 @@ import { type Read, s } from '@bowline/runtime/resource';
 const file = s.string().minLength(1).maxLength(4096);
 const mount = s.string().pattern('^[A-Za-z0-9_.@:+=,~-]+(/[A-Za-z0-9_.@:+=,~-]+)*$').maxLength(512);
 
-/** config is the section `vault` of the operator's configuration. OpenBao is the same. */
+/** config is the section `vault` of the operator's configuration. It applies to OpenBao as well. */
 export const config = s
   .object({
     address: s
@@ -59,5 +59,5 @@ export const config = s
   })
   .default({});
 
-/** VaultConfig is what the section says. */
+/** VaultConfig is the parsed section. */
 export type VaultConfig = Read<typeof config>;

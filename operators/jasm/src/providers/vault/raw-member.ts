@@ -1,6 +1,7 @@
 /**
- * rawMember is the text of a member of a JSON object, as it stands there: numbers keep all their digits, which JSON.parse would
- * round. Of several members of that name it is the last, as for JSON.parse, which must have accepted the object.
+ * rawMember returns the text of a member of a JSON object as written: numbers keep all their digits, which JSON.parse
+ * would round. Of several members of that name it returns the last, like JSON.parse, which must have accepted the
+ * object.
  */
 export function rawMember(object: string, name: string): string | undefined {
   let found: string | undefined;
@@ -18,7 +19,7 @@ export function rawMember(object: string, name: string): string | undefined {
   }
 }
 
-/** The index behind the value that begins at or after `begin`. */
+/** Returns the index after the value that starts at or after `begin`. */
 function endOfValue(text: string, begin: number): number {
   let depth = 0;
   for (let at = begin; at < text.length; at++) {
@@ -31,7 +32,7 @@ function endOfValue(text: string, begin: number): number {
   return text.length;
 }
 
-/** The index behind the quoted text that begins at `begin`. */
+/** Returns the index after the quoted text that starts at `begin`. */
 function endOfText(text: string, begin: number): number {
   for (let at = begin + 1; at < text.length; at++) {
     if (text[at] === '\\') at++;

@@ -14,9 +14,9 @@ export interface VaultCall {
   readonly signal: AbortSignal;
 }
 
-/** VaultApi knows where Vault is and how it is spoken to. */
+/** VaultApi holds the address of Vault and makes calls to it. */
 export class VaultApi {
-  /** How the namespace that all is in is called in messages: empty, or beginning with a space. */
+  /** The Vault namespace as messages name it: empty, or starting with a space. */
   readonly inNamespace: string;
   readonly #http: JsonHttp;
   readonly #config: VaultConfig;
@@ -36,7 +36,8 @@ export class VaultApi {
     const url = new URL(`${this.#address(operation)}/v1/${encoded}`);
     if (version !== undefined) url.searchParams.set('version', version);
     const headers = {
-      // Agents and proxies of Vault can be told to refuse requests without it, against forged ones.
+      // Agents and proxies of Vault can be configured to refuse requests without it, as a protection against request
+      // forgery.
       'x-vault-request': 'true',
       ...(this.#namespace === undefined ? {} : { 'x-vault-namespace': this.#namespace }),
       ...(token === undefined ? {} : { 'x-vault-token': token }),

@@ -6,7 +6,7 @@ import type { VaultConfig } from './config.ts';
 import type { VaultApi } from './vault-api.ts';
 import { answerProblem, loginProblem } from './vault-problem.ts';
 
-/** LoginOptions is what a login needs. */
+/** LoginOptions holds the parameters of a login. */
 export interface LoginOptions extends Pick<ProviderContext<VaultConfig>, 'config' | 'env'> {
   readonly api: VaultApi;
   /** The role that a policy or an annotation names, or empty. */
@@ -14,13 +14,13 @@ export interface LoginOptions extends Pick<ProviderContext<VaultConfig>, 'config
   readonly signal: AbortSignal;
 }
 
-/** LOGIN is what a login is called. */
+/** LOGIN is the operation name of a login. */
 export const LOGIN = 'Login';
 
-/** Where Kubernetes puts the token of a pod's ServiceAccount. */
+/** The path at which Kubernetes mounts the token of a pod's ServiceAccount. */
 const SERVICE_ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
-/** logIn gets a token from Vault, or from whoever keeps one for us. */
+/** logIn gets a token from Vault, or the configured one. */
 export async function logIn(options: LoginOptions): Promise<Session> {
   const { auth } = options.config;
   if (auth.method === 'token') return givenToken(options);
@@ -33,7 +33,7 @@ export async function logIn(options: LoginOptions): Promise<Session> {
   const given = (answer.json as LoginAnswer | undefined)?.auth;
   if (typeof given?.client_token !== 'string' || given.client_token === '') throw answerProblem(answer, login);
   const seconds = given.lease_duration;
-  // 0 is a token without end.
+  // 0 is a token that does not expire.
   return {
     token: given.client_token,
     lifetimeMs: typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : undefined,
@@ -46,14 +46,14 @@ interface LoginAnswer {
 
 async function givenToken({ config, env }: LoginOptions): Promise<Session> {
   const { tokenFile } = config.auth;
-  // Whoever keeps the file renews what is in it, so it is read for each call.
+  // The owner of the file renews its token, so it is read for each call.
   if (tokenFile !== undefined) return { token: await credentialIn(tokenFile, 'vault.auth.tokenFile'), lifetimeMs: 0 };
   const token = env.VAULT_TOKEN;
   if (!token) throw noCredential('there is no Vault token: set vault.auth.tokenFile, or VAULT_TOKEN');
   return { token, lifetimeMs: undefined };
 }
 
-/** Proof is what a login sends, and what of it is secret. */
+/** Proof holds the body of a login, and its secret part. */
 interface Proof {
   readonly body: object;
   readonly secret: string;

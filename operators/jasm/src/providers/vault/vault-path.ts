@@ -1,22 +1,22 @@
 import { invalidPath, pathSegments } from '../path-segments.ts';
 import type { VaultConfig } from './config.ts';
 
-/** VAULT_PATH says how a path looks. */
+/** VAULT_PATH describes the format of a path. */
 export const VAULT_PATH = 'mount/data/name as in the API of KV version 2, or mount/name; and mount/name for version 1';
 
-/** VaultSecret is where a secret of Vault is. */
+/** VaultSecret is the location of a secret in Vault. */
 export interface VaultSecret {
   readonly version: 1 | 2;
   readonly mount: string;
   readonly name: string;
 }
 
-/** Mounts are the mounts that the configuration names. */
+/** Mounts holds the configured mounts. */
 export type Mounts = Pick<VaultConfig, 'kv1Mounts' | 'kv2Mounts'>;
 
 /**
- * vaultSecret reads a path. The mount is one that the configuration names, else the first segment. In a mount of version 2 a name
- * after `data/` is as in the API; the secret `data/x` itself can therefore only be named so, by `mount/data/data/x`.
+ * vaultSecret parses a path. The mount is a configured one, else the first segment. In a mount of version 2, `data/`
+ * before a name is as in the API; the secret `data/x` itself can therefore only be named `mount/data/data/x`.
  */
 export function vaultSecret(path: string, { kv1Mounts, kv2Mounts }: Mounts): VaultSecret {
   const segments = pathSegments(path, VAULT_PATH);
@@ -30,14 +30,14 @@ export function vaultSecret(path: string, { kv1Mounts, kv2Mounts }: Mounts): Vau
   return { version, mount, name };
 }
 
-/** apiPath is where the API reads a secret, below /v1. */
+/** apiPath returns the path of a secret in the API, below /v1. */
 export function apiPath({ version, mount, name }: VaultSecret): string {
   return version === 1 ? `${mount}/${name}` : `${mount}/data/${name}`;
 }
 
 /**
- * vaultNames are the names of a path's secret for policies: that of the API first, then the one without `data`, unless that
- * would be the first name of another secret.
+ * vaultNames returns the names of a path's secret for policies: that of the API first, then the one without `data`,
+ * unless that would be the first name of another secret.
  */
 export function vaultNames(path: string, mounts: Mounts): readonly [string, ...string[]] {
   const secret = vaultSecret(path, mounts);

@@ -3,17 +3,17 @@ import type { HttpAnswer } from '../http/json-http.ts';
 import { said } from '../http/said.ts';
 import { ProviderError, type ProviderErrorKind } from '../provider-error.ts';
 
-/** FailedRead says what was asked of Vault. */
+/** FailedRead identifies the failed request to Vault. */
 export interface FailedRead {
   readonly operation: string;
   /** Below /v1. */
   readonly path: string;
   readonly inNamespace: string;
-  /** What was sent as proof, so that no message repeats it. Defaults to nothing. */
+  /** The credentials that were sent, so that no message repeats them. Defaults to none. */
   readonly credentials?: readonly string[];
 }
 
-/** readProblem is Vault's refusal to read. */
+/** readProblem returns the error of a refused read. */
 export function readProblem(answer: HttpAnswer, read: FailedRead): ProviderError {
   const { path, inNamespace } = read;
   const kind = kindOf(answer);
@@ -31,7 +31,7 @@ export function readProblem(answer: HttpAnswer, read: FailedRead): ProviderError
     case 'transient':
       return problem(answer, read, kind, `Vault cannot read ${where} now (status ${answer.status}); it is tried again`);
     default:
-      // Not in its own words: what it quotes in them, nobody knows.
+      // The error text of the store is left out, because it may quote anything.
       return problem(
         answer,
         read,
@@ -41,7 +41,7 @@ export function readProblem(answer: HttpAnswer, read: FailedRead): ProviderError
   }
 }
 
-/** loginProblem is Vault's refusal to log us in. */
+/** loginProblem returns the error of a refused login. */
 export function loginProblem(answer: HttpAnswer, login: FailedRead): ProviderError {
   const { path, inNamespace, credentials } = login;
   const where = `${path}${inNamespace}`;
@@ -61,7 +61,7 @@ export function loginProblem(answer: HttpAnswer, login: FailedRead): ProviderErr
   );
 }
 
-/** answerProblem is an answer that is not what Vault answers. */
+/** answerProblem returns the error of a response that Vault would not send. */
 export function answerProblem(answer: HttpAnswer, read: FailedRead): ProviderError {
   return problem(
     answer,
@@ -81,14 +81,17 @@ function problem(
   return new ProviderError(message, { kind, provider: 'vault', operation, code, retryAfterMs: answer.retryAfterMs });
 }
 
-/** 412 is a node that has not yet seen what another wrote; a mount that has just become versioned says so with 400. */
+/**
+ * 412 is returned by a node that has not yet received the writes of another node, and 400 with this message by a mount
+ * that has just become versioned.
+ */
 function kindOf({ status, text }: HttpAnswer): ProviderErrorKind {
   const isUpgrading = status === 400 && text.includes('Upgrading from non-versioned to versioned');
   return status === 412 || isUpgrading ? 'transient' : statusKind(status);
 }
 
 function missing(answer: HttpAnswer): string {
-  // The answer to a path of no mount says so.
+  // The response for a path without a mount contains this text.
   return /no handler for route/.test(answer.text)
     ? 'there is no such mount; one whose name has several segments is named in vault.kv2Mounts or vault.kv1Mounts'
     : 'create the secret or correct the path; a mount of KV version 1 is named in vault.kv1Mounts';

@@ -53,7 +53,7 @@ beforeEach((context) => {
   return () => stop.abort();
 });
 
-/** allowApp lets the role app read some secrets and, in one folder, their metadata, but not those that are denied. */
+/** allowApp allows the role app to read some secrets and, in one folder, their metadata, except for the denied ones. */
 async function allowApp(...denied: readonly string[]): Promise<void> {
   const policy = [
     'path "secret/data/app/*" { capabilities = ["read"] }',
@@ -65,7 +65,7 @@ async function allowApp(...denied: readonly string[]): Promise<void> {
 
 const ref = (path: string, more: Partial<SecretRef> = {}): SecretRef => ({ path, namespace: 'team-a', ...more });
 
-/** provider speaks to Vault through the fault proxy. */
+/** provider returns a provider that calls Vault through the fault proxy. */
 async function provider(
   auth: object,
   env: Record<string, string> = {},
@@ -79,7 +79,7 @@ async function provider(
 
 const asRoot = (): Promise<VaultProvider> => provider({ method: 'token' }, { VAULT_TOKEN: vault.rootToken });
 
-/** asApp logs in with AppRole. */
+/** asApp returns a provider that logs in with AppRole. */
 async function asApp(observed: string[] = []): Promise<VaultProvider> {
   const { roleId, secretId } = await appRole();
   return provider({ method: 'approle', roleId }, { VAULT_SECRET_ID: secretId }, observed);
@@ -99,7 +99,7 @@ const put = (name: string, data: string) => vault.administer('POST', `secret/dat
 
 describe('a secret of a real Vault', () => {
   it('is read from KV version 2 as Vault keeps it, in the version of the probe', async () => {
-    // Vault itself rounds the numbers of this version.
+    // Vault itself rounds numbers in this engine version.
     await put('numbers', '{"id":12345678901234567890,"ratio":1.10,"text":"ä\\n"}');
     const store = await asRoot();
     const secret = await store.fetchSecret(ref('secret/data/numbers'), never);
@@ -218,7 +218,7 @@ providerContract('a real Vault', {
     const corner = `secret/data/app/open/${String(++corners)}`;
     const observed: string[] = [];
     const write = ({ path }: SecretRef, data: object) => vault.administer('POST', path, { data });
-    /** Resolves when the fault has met a call. */
+    /** Resolves when the fault has hit a call. */
     const once = (fault: Fault) =>
       new Promise<void>((resolve) => {
         proxy.schedule = () => {

@@ -40,11 +40,11 @@ function provider(section: object, env: Record<string, string> = {}): VaultProvi
   });
 }
 
-/** asRoot is a provider that may read all. */
+/** asRoot returns a provider that may read everything. */
 const asRoot = (section: object = {}): VaultProvider =>
   provider({ ...section, auth: { method: 'token' } }, { VAULT_TOKEN: fake.rootToken });
 
-/** asRole logs in with Kubernetes as the role app, unless a request names another. */
+/** asRole returns a provider that logs in with Kubernetes as the role app, unless a request names another. */
 async function asRole(): Promise<VaultProvider> {
   const tokenFile = join(folder, 'service-account');
   await writeFile(tokenFile, 'fake-jwt\n');

@@ -13,10 +13,10 @@ import { answerProblem, type FailedRead, readProblem } from './vault-problem.ts'
 
 const PROVIDER = 'vault';
 
-/** Policies change: after so long we ask again whether we may read the metadata of a secret. */
+/** How long a denied permission to read the metadata of a secret is remembered: policies change. */
 const DENIAL_REMEMBERED_MS = 600_000;
 
-/** VersionMetadata is what Vault says of one version of a secret of KV version 2. */
+/** VersionMetadata is Vault's metadata of one version of a secret of KV version 2. */
 interface VersionMetadata {
   readonly created_time?: unknown;
   readonly deletion_time?: unknown;
@@ -31,7 +31,7 @@ export class VaultProvider implements SecretProvider {
   readonly #config: VaultConfig;
   readonly #api: VaultApi;
   readonly #sessions: Sessions;
-  /** Where we do not ask for metadata, by role and path: policies of Vault allow folders, and deny single secrets. */
+  /** The denied metadata requests, by role and path: policies of Vault allow folders, and deny single secrets. */
   readonly #denied: DeniedCalls;
 
   constructor(context: Pick<ProviderContext<VaultConfig>, 'config' | 'env' | 'clock' | 'observe' | 'signal'>) {
@@ -52,7 +52,7 @@ export class VaultProvider implements SecretProvider {
     const { answer, problem } = await this.#get(read, ref, signal);
     const body = answer.json as { readonly data?: { readonly metadata?: VersionMetadata } | null } | undefined;
     const metadata = secret.version === 2 ? body?.data?.metadata : undefined;
-    // Vault answers 404 with the metadata of a version that has been deleted.
+    // Vault returns 404 with the metadata of a version that has been deleted.
     if (answer.status === 404 && metadata) throw gone(metadata, ref, read.operation);
     if (answer.status !== 200) throw readProblem(answer, problem);
     const text = contentOf(answer, secret);
@@ -65,7 +65,10 @@ export class VaultProvider implements SecretProvider {
     };
   }
 
-  /** probeVersion reads the metadata of KV version 2, which a policy allows apart from the secrets. Version 1 has none. */
+  /**
+   * probeVersion reads the metadata of KV version 2, which a policy allows separately from the secrets. Version 1 has
+   * none.
+   */
   async probeVersion(ref: SecretRef, signal: AbortSignal): Promise<string | undefined> {
     const secret = this.#secretOf(ref);
     const read = { operation: 'ReadMetadata', path: `${secret.mount}/metadata/${secret.name}` };
@@ -80,7 +83,7 @@ export class VaultProvider implements SecretProvider {
     const { data } = (answer.json ?? {}) as { readonly data?: MetadataAnswer | null };
     const number = ref.versionId ?? String(data?.current_version);
     const metadata = data?.versions?.[number];
-    // Why a version cannot be read is told by reading it, and so is whether the time of its deletion has come, on Vault's clock.
+    // Only reading shows why a version cannot be read, and whether its deletion time has passed on Vault's clock.
     if (!metadata || metadata.destroyed === true || metadata.deletion_time !== '') return undefined;
     return versionOf(metadata, number);
   }
@@ -120,7 +123,7 @@ interface MetadataAnswer {
   readonly versions?: Readonly<Record<string, VersionMetadata>>;
 }
 
-/** The JSON text of a secret's values, as Vault wrote it. */
+/** Returns the JSON text of a secret's values, as Vault wrote it. */
 function contentOf(answer: HttpAnswer, secret: VaultSecret): string | undefined {
   if (answer.json === undefined) return undefined;
   const data = rawMember(answer.text, 'data');
@@ -128,7 +131,7 @@ function contentOf(answer: HttpAnswer, secret: VaultSecret): string | undefined 
   return content?.startsWith('{') ? content : undefined;
 }
 
-/** A number alone would name two values: a secret that was removed and made anew begins at 1 again. */
+/** A number alone is ambiguous: a secret that was removed and recreated starts at 1 again. */
 function versionOf({ created_time }: VersionMetadata, number: unknown): string {
   return `${String(number)}@${String(created_time)}`;
 }
