@@ -12,8 +12,9 @@ const onControlPlane = {
   pool: 'threads' as const,
   isolate: false,
   globalSetup: ['./test/support/shared-control-plane.ts'],
-  testTimeout: 60_000,
-  hookTimeout: 120_000,
+  // Limits for tests that hang.
+  testTimeout: 120_000,
+  hookTimeout: 180_000,
 };
 
 /**

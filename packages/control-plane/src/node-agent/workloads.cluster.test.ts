@@ -114,5 +114,5 @@ it('allows a namespace with running Pods to be deleted', async () => {
   });
   await c.until(Deployment, { namespace: name, name: 'web' }, ({ status }) => status?.availableReplicas === 2);
   await c.admin.delete(Namespace, { name });
-  await c.untilGone(Namespace, { name }, { timeoutMs: 40_000 });
+  await c.untilGone(Namespace, { name }, { timeoutMs: 90_000 });
 });
