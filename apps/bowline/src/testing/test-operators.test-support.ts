@@ -32,7 +32,7 @@ function textController(kind: typeof Badge) {
     .applies(ConfigMap, { remove: true })
     .reconcile(async ({ object, key, apply, deps }) => {
       const text = deps.shout ? object.spec.text.toUpperCase() : object.spec.text;
-      await apply(ConfigMap, { metadata: key, data: { text } }, { labels: labelsOf(key.name) });
+      await apply(ConfigMap, { metadata: key, data: { text } }, { owner: null, labels: labelsOf(key.name) });
     })
     .cleanup(async ({ key, remove }) => {
       await remove(ConfigMap, key, { labels: labelsOf(key.name) });

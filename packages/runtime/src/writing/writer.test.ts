@@ -101,6 +101,17 @@ describe('what is refused before anything is sent', () => {
 });
 
 describe('apply', () => {
+  it('writes no owner reference where the owner is null, and needs labels then', async () => {
+    const owner = { resource: ConfigMap, object: { metadata: { ...key, name: 'owner', uid: 'o' } } };
+    const created = [{ status: 201, body: answer }];
+    const { writer, transport } = setUp(created, { marks: { owner }, ...cached(undefined) });
+    const unmarked = writer.apply(ConfigMap, desired, { owner: null });
+    await expect(unmarked).rejects.toMatchObject({ code: 'BOWLINE_WRITE_INVALID' });
+    await writer.apply(ConfigMap, desired, { owner: null, labels });
+    expect(transport.sent(0)).toMatchObject({ metadata: { labels } });
+    expect(transport.sent(0)).not.toHaveProperty('metadata.ownerReferences');
+  });
+
   it('creates under a version that no object has, so that it cannot meet one', async () => {
     const { writer, transport } = setUp([{ status: 201, body: answer }], cached(undefined));
     expect((await writer.apply(ConfigMap, desired)).outcome).toBe('created');

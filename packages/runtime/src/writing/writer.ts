@@ -40,7 +40,10 @@ export interface WriterOptions {
 }
 
 /** ApplyOptions configures who an object belongs to. Both fields default to the writer's. */
-export type ApplyOptions = Marks;
+export interface ApplyOptions extends Omit<Marks, 'owner'> {
+  /** Null writes no owner reference, so that the object outlives the primary one; `labels` then mark it as ours. */
+  readonly owner?: Marks['owner'] | null;
+}
 
 /** RemoveOptions selects the object to remove and configures its deletion. */
 export interface RemoveOptions extends Marks, Pick<DeleteOptions, 'gracePeriodSeconds'> {
@@ -139,8 +142,9 @@ export function createWriter(options: WriterOptions): Writer {
   };
 }
 
-function marksFor(defaults: Marks, given: Marks, key: ObjectKey): Marks {
+function marksFor(defaults: Marks, given: ApplyOptions, key: ObjectKey): Marks {
   const labels = given.labels ?? defaults.labels;
+  if (given.owner === null) return { labels };
   if (given.owner) return { owner: given.owner, labels };
   const { owner } = defaults;
   return owner && labels && !canOwn(owner, key.namespace) ? { labels } : { owner, labels };
