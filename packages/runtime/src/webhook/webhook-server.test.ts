@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { Agent, type RequestOptions } from 'node:https';
 import { connect as connectTls } from 'node:tls';
 import { ConfigMap } from '@bowline/kubernetes';
@@ -260,6 +261,11 @@ it('rejects an empty address', async () => {
   });
 });
 
+/** An address with a port below the range from which the system chooses: no listener of another test is given it. */
+function fixedAddress(): string {
+  return `127.0.0.1:${randomInt(20_000, 30_000)}`;
+}
+
 /** Two operators with one Service each, on one listener. */
 async function startTwo(options: StartOptions = {}) {
   const servers = new WebhookServers(options);
@@ -370,8 +376,7 @@ it.each<[string, StartOptions, string]>([
   const b = await start([gate(() => admit())], { servers, operator: 'b', ...same });
   expect(b.port).not.toBe(a.port);
   const fixed = new WebhookServers();
-  const address = `127.0.0.1:${a.port}`;
-  await a.close();
+  const address = fixedAddress();
   await start([gate(() => admit())], { address, servers: fixed, operator: 'a', names: ['a', '127.0.0.1'] });
   await expect(start([gate(() => admit())], { address, servers: fixed, operator: 'b', ...same })).rejects.toMatchObject(
     {
@@ -384,9 +389,7 @@ it.each<[string, StartOptions, string]>([
 it('rejects a second operator with a webhook at the same path', async () => {
   const servers = new WebhookServers();
   const mutate = validating(ConfigMap, { name: 'gate', operations: ['CREATE'], path: '/same' }).handle(() => admit());
-  const { port, close } = await start([mutate], { servers, operator: 'a', names: ['a'] });
-  await close();
-  const address = `127.0.0.1:${port}`;
+  const address = fixedAddress();
   await start([mutate], { address, servers, operator: 'a', names: ['a'] });
   await expect(start([mutate], { address, servers, operator: 'b', names: ['b'] })).rejects.toThrow(
     `cannot serve webhooks on ${address}: the operators a and b both have a webhook at /same; choose another path for one of them`,
