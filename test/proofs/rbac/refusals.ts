@@ -1,7 +1,7 @@
 import { type ApiError, type Client, isForbidden } from '@bowline/runtime/client';
 
 /** Methods that return another client instead of a promise. */
-const MAKES_CLIENT: ReadonlySet<string | symbol> = new Set(['guarded', 'checked', 'onLeaseLane']);
+const MAKES_CLIENT: ReadonlySet<string | symbol> = new Set(['guarded', 'checked', 'withFieldManager', 'onLeaseLane']);
 
 /** Refusals records the requests of an operator that the API server forbade. */
 export class Refusals {
