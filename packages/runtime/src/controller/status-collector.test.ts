@@ -1,31 +1,10 @@
-import type { Condition } from '@bowline/kubernetes/meta-v1';
-import { parseTime } from '@bowline/machinery';
 import { describe, expect, it } from 'vitest';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { ConditionUpdate } from '../writing/conditions.ts';
+import { at, stored, update } from '../writing/sample-conditions.test-support.ts';
 import { slow, terminal } from './reconcile-error.ts';
 import { StatusDraft, type StatusLike } from './status-collector.ts';
 import { type ReconcileOutcome, summarize } from './summary.ts';
-
-const THEN = '2026-01-01T00:00:00Z';
-const NOW = '2026-01-01T01:00:00Z';
-const at = { now: parseTime(NOW), generation: 2 };
-
-const stored: Condition = {
-  type: 'Available',
-  status: 'True',
-  reason: 'Running',
-  message: 'it runs',
-  lastTransitionTime: THEN,
-  observedGeneration: 2,
-};
-const update = (change: Partial<ConditionUpdate> = {}): ConditionUpdate => ({
-  type: 'Available',
-  status: true,
-  reason: 'Running',
-  message: 'it runs',
-  ...change,
-});
 
 /** kstatus returns what tools conclude from the conditions of a kind that they do not know. */
 function kstatus(updates: readonly ConditionUpdate[]): string {

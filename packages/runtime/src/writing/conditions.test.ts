@@ -1,27 +1,7 @@
 import type { Condition } from '@bowline/kubernetes/meta-v1';
-import { parseTime } from '@bowline/machinery';
 import { describe, expect, it } from 'vitest';
 import { type ConditionUpdate, mergeConditions } from './conditions.ts';
-
-const THEN = '2026-01-01T00:00:00Z';
-const NOW = '2026-01-01T01:00:00Z';
-const at = { now: parseTime(NOW), generation: 2 };
-
-const stored: Condition = {
-  type: 'Available',
-  status: 'True',
-  reason: 'Running',
-  message: 'it runs',
-  lastTransitionTime: THEN,
-  observedGeneration: 2,
-};
-const update = (change: Partial<ConditionUpdate> = {}): ConditionUpdate => ({
-  type: 'Available',
-  status: true,
-  reason: 'Running',
-  message: 'it runs',
-  ...change,
-});
+import { at, NOW, stored, THEN, update } from './sample-conditions.test-support.ts';
 
 describe('mergeConditions', () => {
   it('answers the same list when nothing changes', () => {
