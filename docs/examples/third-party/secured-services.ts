@@ -11,8 +11,8 @@ export const securedServices = defineOperator({
   controllers: [
     controller(Service, { name: 'secured-services', labelSelector: `${SECURED}=true` })
       .owns(Certificate)
-      .reconcile(async ({ key, apply }) => {
-        await apply(Certificate, {
+      .reconcile(async ({ key, apply, event }) => {
+        const { outcome } = await apply(Certificate, {
           metadata: key,
           spec: {
             secretName: `${key.name}-tls`,
@@ -20,6 +20,7 @@ export const securedServices = defineOperator({
             issuerRef: { name: 'in-cluster' },
           },
         });
+        if (outcome !== 'unchanged') event('Normal', 'Requested', `requested the Certificate ${key.name}`);
       }),
   ],
 });
