@@ -113,7 +113,7 @@ describe('statusOf', () => {
 
   it('tries again when copies could not be let go', () => {
     const said = report([copy('a')], { leftovers: { count: 2, message: 'x/y: forbidden' } });
-    expect(said.retry).toBe('2 copies that are no longer wanted could not be removed; x/y: forbidden');
+    expect(said.retry).toBe('failed to remove 2 obsolete copies, will retry; x/y: forbidden');
     expect(reasonOf(said, 'Ready')).toBe('false SyncFailed');
   });
 });

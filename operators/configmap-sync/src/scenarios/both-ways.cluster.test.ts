@@ -108,7 +108,7 @@ it.each<readonly [Policy, 'Source' | 'Destination']>([
     await atOnce(name, { color: 'left', new: '1' }, { color: 'right', size: 'xl' });
     const waiting = await c.untilReady(name, 'KeyConflict');
     expect(findCondition(waiting, 'Conflict')).toMatchObject({ status: 'True', reason: 'KeyConflict' });
-    expect(findCondition(waiting, 'Conflict')?.message).toContain('both sides changed color; set the annotation');
+    expect(findCondition(waiting, 'Conflict')?.message).toContain('both sides changed these keys: color; set the annotation');
     await c.untilEvent(name, 'ConflictDetected');
     // Keys without a conflict continue to be synced.
     expect(await dataOf(c.from(name))).toEqual({ color: 'left', new: '1', size: 'xl' });

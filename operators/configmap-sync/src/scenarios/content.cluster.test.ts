@@ -182,7 +182,7 @@ it('scenario 11 leaves an immutable object that was there before alone, and says
   await c.sync('stone');
   const sync = await c.untilReady('stone', 'DestinationImmutable');
   expect(findCondition(sync, 'Ready')?.message).toContain(
-    'it is immutable and was there before; delete it, or choose another name',
+    'the ConfigMap is immutable and was not created by this ConfigMapSync; delete it, or choose another name',
   );
   await c.untilEvent('stone', 'SyncFailed');
   expect(await c.admin.get(ConfigMap, c.to('stone'))).toEqual(found);
@@ -205,7 +205,7 @@ it('scenario 11 says SyncFailed, and why, when transforms make too much of a sou
   const sync = await c.untilReady('grows', 'SyncFailed');
   const { message } = findCondition(sync, 'Ready') ?? {};
   expect(message).toContain(`spec.transforms: the result has ${MOST_CONTENT_BYTES + 1} bytes`);
-  expect(message).toContain(`a ConfigMap holds at most ${MOST_CONTENT_BYTES}; leave out keys, or make values shorter`);
+  expect(message).toContain(`a ConfigMap holds at most ${MOST_CONTENT_BYTES}; exclude keys, or shorten values`);
   expect(findCondition(sync, 'Stalled')?.status).toBe('True');
   expect(sync.status?.destinations).toMatchObject([{ status: 'Failed', reason: 'TooLarge' }]);
   await c.untilEvent('grows', 'SyncFailed');

@@ -43,7 +43,7 @@ it('scenario 03 leaves a modified copy alone with SkipIfModified, until the modi
   const sync = await c.untilReady('skip', 'DestinationModified');
   const { message } = findCondition(sync, 'Conflict') ?? {};
   expect(findCondition(sync, 'Conflict')).toMatchObject({ status: 'True', reason: 'DestinationModified' });
-  expect(message).toContain(`${c.target}/skip: somebody else changed it; undo that, or set the annotation`);
+  expect(message).toContain(`${c.target}/skip: another client changed the copy; revert the change, or overwrite it`);
   expect(findCondition(sync, 'Synced')).toMatchObject({ status: 'False' });
   expect(sync.status?.destinations).toMatchObject([{ status: 'Conflict', reason: 'DestinationModified' }]);
   await c.untilEvent('skip', 'ConflictDetected');

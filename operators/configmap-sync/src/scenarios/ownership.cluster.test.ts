@@ -23,7 +23,7 @@ it('scenario 10 lets the first of two ConfigMapSyncs keep a target, and the seco
   const ready = findCondition(second, 'Ready');
   expect(ready?.status).toBe('False');
   expect(ready?.message).toContain(`${c.target}/one`);
-  expect(ready?.message).toContain(`${c.namespace}/first; choose another name, or delete that one`);
+  expect(ready?.message).toContain(`${c.namespace}/first; choose another name, or delete that ConfigMapSync`);
   await c.untilEvent('second', 'SyncFailed');
   expect((await c.admin.get(ConfigMap, c.to('one'))).data).toEqual({ from: 'first' });
   await c.untilReady('first');
@@ -39,7 +39,7 @@ it('scenario 10 does not take over an existing object with adoptExisting: false'
   await c.source('existing');
   await c.sync('existing', { adoptExisting: false });
   const sync = await c.untilReady('existing', 'DestinationExists');
-  expect(findCondition(sync, 'Ready')?.message).toContain('adoptExisting is false; delete it, or choose another name');
+  expect(findCondition(sync, 'Ready')?.message).toContain('adoptExisting is false; delete it, choose another name');
   expect(await c.admin.get(ConfigMap, c.to('existing'))).toEqual(found);
   await c.admin.delete(ConfigMap, c.to('existing'));
   await c.untilReady('existing');
@@ -92,7 +92,7 @@ it('scenario 10 reports a cycle that comes about later, on the youngest ConfigMa
   const sync = await c.untilReady('loop-back', 'CycleDetected');
   const ready = findCondition(sync, 'Ready');
   expect(ready?.status).toBe('False');
-  expect(ready?.message).toMatch(/loop: what is copied there comes back .*; choose another destination or name, or /);
+  expect(ready?.message).toMatch(/loop: the copy would be written back .*; choose another destination or name, or /);
   expect(ready?.message).not.toContain(two);
   expect(sync.status).toMatchObject({ syncedCount: 1, totalCount: 2, destinationExists: true });
   await c.untilEvent('loop-back', 'CycleDetected');

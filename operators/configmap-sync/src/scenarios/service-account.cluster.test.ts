@@ -52,7 +52,7 @@ it('scenario 14 writes nothing for an account without rights, holds up no other,
   const refused = await c.untilReady('poor', 'InsufficientPermissions');
   const authorized = findCondition(refused, 'Authorized');
   expect(authorized).toMatchObject({ status: 'False', reason: 'InsufficientPermissions' });
-  expect(authorized?.message).toContain(`the ServiceAccount ${c.namespace}/poor may not: `);
+  expect(authorized?.message).toContain(`the ServiceAccount ${c.namespace}/poor lacks permissions: `);
   for (const right of [
     `get configmap poor in namespace ${c.namespace}`,
     `create configmaps in namespace ${c.target}`,
@@ -61,7 +61,7 @@ it('scenario 14 writes nothing for an account without rights, holds up no other,
   ]) {
     expect(authorized?.message).toContain(right);
   }
-  expect(authorized?.message).toContain('grant it a Role with these rights');
+  expect(authorized?.message).toContain('grant them with RBAC');
   await c.untilEvent('poor', 'SyncFailed');
   expect(await c.admin.find(ConfigMap, c.to('poor'))).toBeUndefined();
   expect(c.requests).not.toContain(`get configmaps ${c.namespace}/poor`);
@@ -114,7 +114,7 @@ it.each(['Delete', 'Orphan'] as const)(
     await c.untilGone(ConfigMapSync, c.from(name));
     expect(await c.admin.get(ConfigMap, other)).toEqual(copy);
     expect((await c.untilEvent(name, 'DestinationLeft')).note).toBe(
-      `left ${other.namespace}/${name}, which the ServiceAccount ${c.namespace}/${name} may not change`,
+      `kept ${other.namespace}/${name}, because the ServiceAccount ${c.namespace}/${name} lacks the permission to release it; delete it manually if no longer needed`,
     );
     const released = await c.admin.find(ConfigMap, c.to(name));
     if (deletionPolicy === 'Delete') expect(released).toBeUndefined();

@@ -93,7 +93,7 @@ async function refused(attempt: Promise<unknown>): Promise<string> {
     (reason: unknown) => reason,
   );
   if (!isForbidden(error)) throw new Error('the request was not refused as forbidden', { cause: error });
-  expect(error.message).toContain(`${user} may not: `);
+  expect(error.message).toContain(`${user} lacks permissions that this ConfigMapSync needs: `);
   return error.message;
 }
 

@@ -148,8 +148,9 @@ describe('the review of authors', () => {
   test('says who lacks which right on what', async () => {
     const { denied } = await ask([SOURCE, 'create configmaps dst/*']);
     expect(denied?.message).toBe(
-      'alice may not: update configmap m in namespace dst; delete configmap m in namespace dst; ' +
-        'a ConfigMapSync reads and writes only what its author may',
+      'alice lacks permissions that this ConfigMapSync needs: ' +
+        'update configmap m in namespace dst; delete configmap m in namespace dst; ' +
+        'grant them with RBAC',
     );
   });
 
