@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
-it('bad input that came past the webhook gets a condition with its field', async () => {
+it('reports the field of invalid input that bypassed the webhook', async () => {
   // No webhook is called for the manager's own namespace.
   await using trusting = await startScenario({ config: { 'configmap-sync': { trustAllAuthors: true } } });
   const key = { namespace: trusting.managerNamespace, name: 'past' };
@@ -35,7 +35,7 @@ it('bad input that came past the webhook gets a condition with its field', async
   expect(await trusting.admin.find(ConfigMap, trusting.to('past'))).toBeUndefined();
 });
 
-describe('what is in the way gets a condition and one event, and is not tried again and again', () => {
+describe('reports an obstacle with a condition and one event, and does not retry in a tight loop', () => {
   const HOUR_MS = 3_600_000;
 
   /** An obstacle to a ConfigMapSync; it is created before the ConfigMapSync. */

@@ -45,7 +45,7 @@ async function revoke(name: string, namespace: string, verb: string): Promise<vo
   while ((await client.mayI({ verb, resource: 'configmaps', namespace })).allowed);
 }
 
-it('scenario 14 writes nothing for an account without rights, holds up no other, and goes on when they are granted', async () => {
+it('scenario 14 writes nothing for an account without permissions, does not block others, and continues when they are granted', async () => {
   await c.source('poor');
   await c.source('rich');
   await c.sync('poor', await account('poor'));
@@ -78,7 +78,7 @@ it('scenario 14 writes nothing for an account without rights, holds up no other,
   expect((await c.admin.get(ConfigMap, c.to('poor'))).data).toEqual({ color: 'red' });
 });
 
-it('scenario 14 stops when a right is taken away, and leaves the copy as it is', async () => {
+it('scenario 14 stops when a permission is revoked, and keeps the copy', async () => {
   await c.source('robbed');
   const spec = await account('robbed');
   await grant('robbed', c.namespace, ['get']);
@@ -95,7 +95,7 @@ it('scenario 14 stops when a right is taken away, and leaves the copy as it is',
 });
 
 it.each(['Delete', 'Orphan'] as const)(
-  'scenario 14 leaves copies that the account may no longer touch when the ConfigMapSync goes: %s',
+  'scenario 14 keeps copies that the account may no longer change when the ConfigMapSync is deleted: %s',
   async (deletionPolicy) => {
     const name = `leaving-${deletionPolicy.toLowerCase()}`;
     const other = { namespace: await c.createNamespace(), name };
@@ -122,7 +122,7 @@ it.each(['Delete', 'Orphan'] as const)(
   },
 );
 
-it('scenario 14 says when the account does not exist, and goes on when it does', async () => {
+it('scenario 14 reports a missing account, and continues when it is created', async () => {
   await c.source('nobody');
   await c.sync('nobody', { serviceAccountName: 'nobody' });
   const refused = await c.untilReady('nobody', 'ServiceAccountNotFound');
@@ -137,7 +137,7 @@ it('scenario 14 says when the account does not exist, and goes on when it does',
   await c.untilReady('nobody');
 });
 
-it('scenario 14 asks again about rights every 30 s, and writes nothing meanwhile', async () => {
+it('scenario 14 reviews missing permissions again every 30 s, and writes nothing meanwhile', async () => {
   await c.source('waiting');
   await c.sync('waiting', await account('waiting'));
   const { metadata } = await c.untilReady('waiting', 'InsufficientPermissions');
