@@ -46,8 +46,8 @@ export function sayDeleted({ event }: SyncContext, copies: readonly ObjectKey[])
 export function sayLeft({ event, object, key }: SyncContext, copies: readonly ObjectKey[]): void {
   if (copies.length === 0) return;
   const account = `${key.namespace}/${object.spec.serviceAccountName}`;
-  const them = copies.length === 1 ? 'it' : 'them';
-  event('Warning', 'DestinationLeft', `kept ${listed(copies)}, because the ServiceAccount ${account} lacks the permission to release ${them}; delete ${them} manually if no longer needed`);
+  const pronoun = copies.length === 1 ? 'it' : 'them';
+  event('Warning', 'DestinationLeft', `kept ${listed(copies)}, because the ServiceAccount ${account} lacks the permission to release ${pronoun}; delete ${pronoun} manually if no longer needed`);
 }
 
 /** The maximum number of names in one event: it has at most 1024 characters. */
