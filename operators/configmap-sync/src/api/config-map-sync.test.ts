@@ -55,7 +55,7 @@ describe('ConfigMapSync', () => {
     ['a reserved label', { metadata: { labels: { 'sync.bowline.dev/x': '' } } }, 'spec.metadata.labels'],
     ['another manager', { metadata: { labels: { 'app.kubernetes.io/managed-by': 'me' } } }, 'spec.metadata.labels'],
     ['a reserved annotation', { metadata: { annotations: { 'bowline.dev/x': '' } } }, 'spec.metadata.annotations'],
-  ])('refuses %s', (_, change, field) => {
+  ])('rejects %s', (_, change, field) => {
     expect(problemsOf({ ...least, ...change })).toEqual([field]);
   });
 });

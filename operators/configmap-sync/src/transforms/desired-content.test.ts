@@ -120,7 +120,7 @@ describe('desiredContent', () => {
     ],
     ['a pattern that does not parse', [replace('(', '')], 'spec.transforms[0].replace', /not an RE2 expression/],
     ['a group that does not exist', [replace('a', '$1')], 'spec.transforms[0].replace', /no group 1/],
-  ])('refuses %s', (_, transforms, field, message) => {
+  ])('rejects %s', (_, transforms, field, message) => {
     expect(problemOf(source, transforms)).toMatchObject({
       name: 'ContentProblem',
       reason: 'InvalidSpec',
