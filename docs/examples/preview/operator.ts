@@ -17,11 +17,7 @@ export const previews = defineOperator({
   config: s.object({
     dnsUrl: s.string().format('uri').describe('The address of the DNS provider.'),
     domain: s.dnsSubdomain().default('preview.example.com').describe('The domain of all hosts.'),
-    gateway: s
-      .string()
-      .format('ipv4')
-      .default('203.0.113.7')
-      .describe('The external IP address of the cluster.'),
+    gateway: s.string().format('ipv4').default('203.0.113.7').describe('The external IP address of the cluster.'),
   }),
   setup: ({ config: { dnsUrl, domain, gateway } }) => ({ dns: connectDns(dnsUrl), domain, gateway }),
 });

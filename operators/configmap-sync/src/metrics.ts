@@ -53,7 +53,9 @@ export class SyncMetrics {
     this.#syncs = metrics.counter(described('syncs_total', 'Syncs by result.', ['result']));
     this.#duration = metrics.histogram(described('sync_duration_seconds', 'The duration of syncs.'));
     this.#destinations = metrics.gauge(described('destinations', 'Copies by state.', ['state']));
-    this.#repairs = metrics.counter(described('drift_corrections_total', 'Copies that were restored after another client changed them.'));
+    this.#repairs = metrics.counter(
+      described('drift_corrections_total', 'Copies that were restored after another client changed them.'),
+    );
     this.#sourceMissing = metrics.gauge(described('source_missing', 'ConfigMapSyncs whose source does not exist.'));
     this.#lastSuccess = metrics.gauge(
       described('last_success_timestamp_seconds', 'The last time when all copies were in sync.'),

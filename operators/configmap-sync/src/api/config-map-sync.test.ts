@@ -27,8 +27,14 @@ describe('ConfigMapSync', () => {
 
   it.each([
     ['the three fields of the seed', {}],
-    ['a copy in the namespace of its source with another name', { destinationNamespace: 'team-a', targetName: 'other' }],
-    ['a listed copy in the namespace of its source with another name', { destinations: [{ namespace: 'team-a', name: 'other' }] }],
+    [
+      'a copy in the namespace of its source with another name',
+      { destinationNamespace: 'team-a', targetName: 'other' },
+    ],
+    [
+      'a listed copy in the namespace of its source with another name',
+      { destinations: [{ namespace: 'team-a', name: 'other' }] },
+    ],
     ['no interval', { syncInterval: '0' }],
     ['both sides', { direction: 'Bidirectional', conflictPolicy: 'NewestWins' }],
     ['custom labels', { metadata: { labels: { 'app.kubernetes.io/part-of': 'shop', 'example.com/x': '' } } }],

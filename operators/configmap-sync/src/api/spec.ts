@@ -33,7 +33,10 @@ const transform = s
     template: s
       .object({
         key: key(),
-        template: s.string().maxLength(262_144).describe('The template text; `{{ data.key }}` contains a CEL expression over `data`.'),
+        template: s
+          .string()
+          .maxLength(262_144)
+          .describe('The template text; `{{ data.key }}` contains a CEL expression over `data`.'),
       })
       .describe('Sets a key to a value composed from other keys.')
       .optional(),
@@ -96,7 +99,9 @@ export const spec = s
       .optional(),
     destinationSelector: s
       .labelSelector()
-      .describe('Selects the namespaces to copy to by their labels, including namespaces that are created or relabeled later. An empty selector matches all namespaces.')
+      .describe(
+        'Selects the namespaces to copy to by their labels, including namespaces that are created or relabeled later. An empty selector matches all namespaces.',
+      )
       .optional(),
     excludeNamespaces: globs(256)
       .default([...DEFAULT_EXCLUDED])
@@ -119,7 +124,9 @@ export const spec = s
     direction: s
       .enum(['OneWay', 'Bidirectional'])
       .default('OneWay')
-      .describe('OneWay copies the source to its destinations. Bidirectional keeps both ConfigMaps identical, no matter which one is edited.'),
+      .describe(
+        'OneWay copies the source to its destinations. Bidirectional keeps both ConfigMaps identical, no matter which one is edited.',
+      ),
     conflictPolicy: s
       .enum(['SourceWins', 'SkipIfModified', 'Merge', 'NewestWins', 'Manual'])
       .default('SourceWins')
@@ -147,9 +154,7 @@ export const spec = s
       .describe('How often to reconcile when nothing changes. 0 means never.'),
     serviceAccountName: s
       .dnsSubdomain()
-      .describe(
-        'A ServiceAccount in this namespace. The sync needs its permissions instead of those of the author.',
-      )
+      .describe('A ServiceAccount in this namespace. The sync needs its permissions instead of those of the author.')
       .optional(),
     paused: s.boolean().default(false).describe('Suspends the sync: nothing is read or written while it is true.'),
   })

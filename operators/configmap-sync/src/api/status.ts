@@ -11,7 +11,9 @@ const destination = s.object({
   name: s.string(),
   status: s
     .enum(['Synced', 'Pending', 'Conflict', 'Failed'])
-    .describe('Pending waits for a change in the cluster, such as a new namespace; Conflict waits for a decision by a user; Failed needs a correction, or is retried.'),
+    .describe(
+      'Pending waits for a change in the cluster, such as a new namespace; Conflict waits for a decision by a user; Failed needs a correction, or is retried.',
+    ),
   reason: s.string().describe('A machine-readable reason, in CamelCase.').optional(),
   message: s.string().describe('A human-readable description of the problem.').optional(),
   hash: s.string().describe('The hash of the content that was last written.').optional(),

@@ -6,7 +6,8 @@ import type { ThreeWayResult } from './three-way.ts';
 export const tooManyKeys: Obstacle = {
   state: 'Failed',
   reason: 'TooLarge',
-  message: 'too many keys to record the state that both sides agree on; split the ConfigMap, or set spec.direction to OneWay',
+  message:
+    'too many keys to record the state that both sides agree on; split the ConfigMap, or set spec.direction to OneWay',
 };
 
 /** obstacleTo returns why the sides cannot get their desired content, or undefined if there is no obstacle. */

@@ -82,7 +82,7 @@ describe('threeWay', () => {
     expect(result.conflicts).toEqual([]);
   });
 
-  test.each(['Manual', 'SkipIfModified'] as const)('does not change a conflicting key on either side with %s', (policy) => {
+  test.each(['Manual', 'SkipIfModified'] as const)('keeps a conflicting key on both sides with %s', (policy) => {
     const result = merge(edits, { policy });
     expect(result.conflicts).toEqual(['a']);
     expect(result.merged.data).toEqual({ b: '2' });

@@ -125,7 +125,12 @@ describe('copyPolicy', () => {
       { policy: 'SkipIfModified' },
       'Conflict DestinationModified',
     ],
-    ['updates an unedited copy with SkipIfModified when the source changes', copyOf(older), { policy: 'SkipIfModified' }, 'write desired'],
+    [
+      'updates an unedited copy with SkipIfModified when the source changes',
+      copyOf(older),
+      { policy: 'SkipIfModified' },
+      'write desired',
+    ],
     [
       'ends a conflict when the copy has the desired content',
       { ...copyOf(older), data: { color: 'red' } },
@@ -142,16 +147,16 @@ describe('copyPolicy', () => {
     ['repairs our keys with Merge', edited({ data: { color: 'x', theirs: '1' } }), { policy: 'Merge' }, 'write drift'],
     ['recreates an immutable copy that it created', edited({ immutable: true }, older), {}, 'recreate'],
     ['keeps an immutable copy that is up to date', edited({ immutable: true }), {}, 'keep'],
-    [
-      'fails for an adopted immutable object',
-      adopted(older, { immutable: true }),
-      {},
-      'Failed DestinationImmutable',
-    ],
+    ['fails for an adopted immutable object', adopted(older, { immutable: true }), {}, 'Failed DestinationImmutable'],
     ['updates an adopted object', adopted(older), {}, 'write desired'],
     ['adopts an existing object', foreign(), {}, 'adopt'],
     ['adopts an object that only has the same manager label', labelled({ [MANAGED_BY]: 'configmapsync' }), {}, 'adopt'],
-    ['fails for an existing object if adoptExisting is false', foreign(), { adoptExisting: false }, 'Failed DestinationExists'],
+    [
+      'fails for an existing object if adoptExisting is false',
+      foreign(),
+      { adoptExisting: false },
+      'Failed DestinationExists',
+    ],
     ['fails to adopt an immutable object', foreign({ immutable: true }), {}, 'Failed DestinationImmutable'],
     [
       'adopts an immutable object that has the desired content',

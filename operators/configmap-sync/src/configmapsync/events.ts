@@ -47,7 +47,11 @@ export function sayLeft({ event, object, key }: SyncContext, copies: readonly Ob
   if (copies.length === 0) return;
   const account = `${key.namespace}/${object.spec.serviceAccountName}`;
   const pronoun = copies.length === 1 ? 'it' : 'them';
-  event('Warning', 'DestinationLeft', `kept ${listed(copies)}, because the ServiceAccount ${account} lacks the permission to release ${pronoun}; delete ${pronoun} manually if no longer needed`);
+  event(
+    'Warning',
+    'DestinationLeft',
+    `kept ${listed(copies)}, because the ServiceAccount ${account} lacks the permission to release ${pronoun}; delete ${pronoun} manually if no longer needed`,
+  );
 }
 
 /** The maximum number of names in one event: it has at most 1024 characters. */

@@ -56,7 +56,8 @@ export async function readSource(context: SyncContext): Promise<Source | undefin
 /** sayWhetherAvailable sets the condition that reports whether the source exists. */
 export function sayWhetherAvailable(context: SyncContext, isThere: boolean): void {
   const { namespace, name } = sourceKey(context);
-  if (isThere) context.status.condition('SourceAvailable', true, 'SourceFound', `the source ${namespace}/${name} exists`);
+  if (isThere)
+    context.status.condition('SourceAvailable', true, 'SourceFound', `the source ${namespace}/${name} exists`);
   else
     context.status.condition(
       'SourceAvailable',

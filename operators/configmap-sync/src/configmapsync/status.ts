@@ -117,8 +117,7 @@ function reasonOf({ source, leftovers }: SyncFacts, worst: Stopped | undefined):
 
 function messageOf({ source, results, leftovers }: SyncFacts, synced: number, worst: Stopped | undefined): string {
   const total = results.length;
-  if (leftovers)
-    return `failed to remove ${leftovers.count} obsolete copies, will retry; ${leftovers.message}`;
+  if (leftovers) return `failed to remove ${leftovers.count} obsolete copies, will retry; ${leftovers.message}`;
   if (worst) {
     const { target, obstacle } = worst;
     return `${synced} of ${total} copies are in sync; ${target.namespace}/${target.name}: ${obstacle.message}`;

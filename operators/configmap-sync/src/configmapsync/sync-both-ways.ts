@@ -168,7 +168,11 @@ async function saveBoth(
 async function writeSource(context: SyncContext, source: Source, target: Target, content: Content): Promise<Source> {
   const key = sourceKey(context);
   const written = await replaceContent(context, copies, source.object, content);
-  context.event('Normal', 'Updated', `updated the source ${keyString(key)} with the changes in its copy ${keyString(target)}`);
+  context.event(
+    'Normal',
+    'Updated',
+    `updated the source ${keyString(key)} with the changes in its copy ${keyString(target)}`,
+  );
   return sourceOf(written);
 }
 

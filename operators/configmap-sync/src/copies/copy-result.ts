@@ -70,7 +70,8 @@ const STOPS: Readonly<Record<Exclude<StopReason, 'controlled' | 'keys' | 'refuse
   exists: {
     state: 'Failed',
     reason: 'DestinationExists',
-    message: 'the ConfigMap already exists and spec.adoptExisting is false; delete it, choose another name, or set adoptExisting to true',
+    message:
+      'the ConfigMap already exists and spec.adoptExisting is false; delete it, choose another name, or set adoptExisting to true',
   },
   immutable: {
     state: 'Failed',
@@ -80,7 +81,8 @@ const STOPS: Readonly<Record<Exclude<StopReason, 'controlled' | 'keys' | 'refuse
   drift: {
     state: 'Conflict',
     reason: 'DestinationModified',
-    message: 'another client changed the copy; revert the change, or overwrite it by setting the annotation sync.bowline.dev/force-sync on the ConfigMapSync to a new value',
+    message:
+      'another client changed the copy; revert the change, or overwrite it by setting the annotation sync.bowline.dev/force-sync on the ConfigMapSync to a new value',
   },
 };
 

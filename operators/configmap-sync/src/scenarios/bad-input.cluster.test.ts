@@ -126,7 +126,8 @@ describe('reports an obstacle with a condition and one event, and does not retry
       },
       reason: 'DestinationImmutable',
       event: 'SyncFailed',
-      message: 'the ConfigMap is immutable and was not created by this ConfigMapSync; delete it, or choose another name',
+      message:
+        'the ConfigMap is immutable and was not created by this ConfigMapSync; delete it, or choose another name',
       looks: [5, 7],
       remedy: () => c.admin.delete(ConfigMap, c.to('immutable')),
     },

@@ -100,30 +100,29 @@ it.each<readonly [Policy, 'Source' | 'Destination']>([
   ['Manual', 'Source'],
   ['Manual', 'Destination'],
   ['SkipIfModified', 'Source'],
-])(
-  'scenario 16 waits for a decision about a key that both sides changed with %s: %s',
-  async (policy, side) => {
-    const name = `${policy}-${side}`.toLowerCase();
-    await start(name, policy);
-    await atOnce(name, { color: 'left', new: '1' }, { color: 'right', size: 'xl' });
-    const waiting = await c.untilReady(name, 'KeyConflict');
-    expect(findCondition(waiting, 'Conflict')).toMatchObject({ status: 'True', reason: 'KeyConflict' });
-    expect(findCondition(waiting, 'Conflict')?.message).toContain('both sides changed these keys: color; set the annotation');
-    await c.untilEvent(name, 'ConflictDetected');
-    // Keys without a conflict continue to be synced.
-    expect(await dataOf(c.from(name))).toEqual({ color: 'left', new: '1', size: 'xl' });
-    expect(await dataOf(c.to(name))).toEqual({ color: 'right', new: '1', size: 'xl' });
+])('scenario 16 waits for a decision about a key that both sides changed with %s: %s', async (policy, side) => {
+  const name = `${policy}-${side}`.toLowerCase();
+  await start(name, policy);
+  await atOnce(name, { color: 'left', new: '1' }, { color: 'right', size: 'xl' });
+  const waiting = await c.untilReady(name, 'KeyConflict');
+  expect(findCondition(waiting, 'Conflict')).toMatchObject({ status: 'True', reason: 'KeyConflict' });
+  expect(findCondition(waiting, 'Conflict')?.message).toContain(
+    'both sides changed these keys: color; set the annotation',
+  );
+  await c.untilEvent(name, 'ConflictDetected');
+  // Keys without a conflict continue to be synced.
+  expect(await dataOf(c.from(name))).toEqual({ color: 'left', new: '1', size: 'xl' });
+  expect(await dataOf(c.to(name))).toEqual({ color: 'right', new: '1', size: 'xl' });
 
-    const annotations = { [REQUESTS.resolve]: side };
-    await c.admin.patch(ConfigMapSync, c.from(name), { type: 'merge', body: { metadata: { annotations } } });
-    const resolved = { color: side === 'Source' ? 'left' : 'right', new: '1', size: 'xl' };
-    await untilData(c.from(name), resolved);
-    await untilData(c.to(name), resolved);
-    const done = await c.until(ConfigMapSync, c.from(name), ({ metadata }) => metadata?.annotations === undefined);
-    expect(done.metadata?.name).toBe(name);
-    await c.untilReady(name);
-  },
-);
+  const annotations = { [REQUESTS.resolve]: side };
+  await c.admin.patch(ConfigMapSync, c.from(name), { type: 'merge', body: { metadata: { annotations } } });
+  const resolved = { color: side === 'Source' ? 'left' : 'right', new: '1', size: 'xl' };
+  await untilData(c.from(name), resolved);
+  await untilData(c.to(name), resolved);
+  const done = await c.until(ConfigMapSync, c.from(name), ({ metadata }) => metadata?.annotations === undefined);
+  expect(done.metadata?.name).toBe(name);
+  await c.untilReady(name);
+});
 
 it('scenario 16 ends a conflict when both sides become equal', async () => {
   await start('same', 'Manual');

@@ -107,7 +107,7 @@ it.each<readonly [string, SpecChange, string, string]>([
     'spec.transforms[0].template',
     'none',
   ],
-])('scenario 09 reports InvalidSpec if the transforms do not fit the source: %s', async (name, spec, field, problem) => {
+])('scenario 09 reports InvalidSpec if a transform does not fit: %s', async (name, spec, field, problem) => {
   await sync(name, spec);
   const { status } = await c.untilReady(name, 'InvalidSpec');
   const ready = findCondition({ status }, 'Ready');

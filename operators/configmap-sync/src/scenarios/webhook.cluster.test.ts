@@ -57,7 +57,12 @@ const cases: readonly (readonly [what: string, spec: object, field: string, mess
     'spec.transforms',
     'remove them, or set direction to OneWay',
   ],
-  ['keys in both directions', { ...both, keys: { include: ['a'] } }, 'spec.keys', 'remove it, or set direction to OneWay'],
+  [
+    'keys in both directions',
+    { ...both, keys: { include: ['a'] } },
+    'spec.keys',
+    'remove it, or set direction to OneWay',
+  ],
   [
     'many destinations in both directions',
     { ...both, destinations: two },

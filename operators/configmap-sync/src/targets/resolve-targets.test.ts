@@ -69,7 +69,11 @@ describe('resolveTargets', () => {
       { destinationSelector: { matchLabels: { team: 'cluster' } }, excludeNamespaces: [] },
       ['kube-system/settings*'],
     ],
-    ['an excluded namespace that is a named destination', { destinationNamespace: 'kube-system' }, ['kube-system/settings']],
+    [
+      'an excluded namespace that is a named destination',
+      { destinationNamespace: 'kube-system' },
+      ['kube-system/settings'],
+    ],
     [
       'a namespace that is both named and selected, only once',
       {

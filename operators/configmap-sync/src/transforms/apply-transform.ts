@@ -65,7 +65,11 @@ function withValue(entries: Entries, key: string, value: string, field: string):
   let bytes = 0;
   for (const entry of all.values()) bytes += Buffer.byteLength(entry.value);
   if (bytes <= MOST_BYTES_ON_THE_WAY) return all;
-  throw new ContentProblem('TooLarge', field, `the content with this value exceeds ${MOST_BYTES_ON_THE_WAY} bytes; shorten the value, or remove keys first`);
+  throw new ContentProblem(
+    'TooLarge',
+    field,
+    `the content with this value exceeds ${MOST_BYTES_ON_THE_WAY} bytes; shorten the value, or remove keys first`,
+  );
 }
 
 function checkKey(key: string, field: string): void {

@@ -258,7 +258,10 @@ describe('the review of a spec', () => {
 
   test.each<[string, () => ConfigMapSync]>([
     ['has an account without permissions', () => sync({ ...BACK, serviceAccountName: 'powerless' }, 'b')],
-    ['has an author who was not reviewed', () => ({ ...sync(BACK, 'b'), metadata: { namespace: 'bowline-system', name: 'b' } })],
+    [
+      'has an author who was not reviewed',
+      () => ({ ...sync(BACK, 'b'), metadata: { namespace: 'bowline-system', name: 'b' } }),
+    ],
     ['is paused', () => sync({ ...BACK, paused: true }, 'b')],
     [
       'is being deleted',
