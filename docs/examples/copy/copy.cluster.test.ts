@@ -38,7 +38,7 @@ async function setUp() {
   return { c, account, source, copied };
 }
 
-it('copies a labelled ConfigMap, follows its changes, repairs drift, and removes the copy with its source', async () => {
+it('copies a labelled ConfigMap, applies its changes, repairs drift, and deletes the copy with its source', async () => {
   const { c, source, copied } = await setUp();
   await using _ = c;
   await c.admin.create(ConfigMap, source({ color: 'red' }));
@@ -58,7 +58,7 @@ it('copies a labelled ConfigMap, follows its changes, repairs drift, and removes
   await c.untilGone(ConfigMap, copied);
 });
 
-it('moves the copy when the label names another namespace, and removes it with the label', async () => {
+it('moves the copy when the label names another namespace, and deletes it with the label', async () => {
   const { c, source, copied } = await setUp();
   await using _ = c;
   const third = await c.createNamespace('copy-third');
@@ -71,7 +71,7 @@ it('moves the copy when the label names another namespace, and removes it with t
   await c.untilGone(ConfigMap, { namespace: third, name: 'settings' });
 });
 
-it('never touches an object that is not its own', async () => {
+it('never changes a foreign object', async () => {
   const { c, account, source, copied } = await setUp();
   await using _ = c;
   await c.admin.create(ConfigMap, { metadata: copied, data: { precious: 'yes' } });

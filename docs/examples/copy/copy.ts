@@ -3,12 +3,12 @@ import { ConfigMap } from '@bowline/kubernetes';
 import { allow, defineOperator, keyed, project, slow } from '@bowline/runtime';
 import { isAlreadyExists } from '@bowline/runtime/client';
 
-/** On a source: the namespace that wants a copy of it. */
+/** The label on a source with the namespace to copy to. */
 export const COPY_TO = 'example.com/copy-to';
-/** On a copy: the namespace of its source. It is how we know our own. */
+/** The label on a copy with the namespace of its source. It identifies our copies. */
 export const COPY_OF = 'example.com/copy-of';
 
-/** What the cache keeps of a ConfigMap: who it is, and a hash instead of its values. */
+/** summary is what the cache keeps of a ConfigMap: its identity, and a hash instead of its values. */
 const summary = project(({ metadata = {}, data = {}, binaryData = {} }: ConfigMap) => {
   const { name = '', namespace = '', uid = '', resourceVersion = '', labels = {} } = metadata;
   const hash = createHash('sha256')
@@ -17,7 +17,7 @@ const summary = project(({ metadata = {}, data = {}, binaryData = {} }: ConfigMa
   return { name, namespace, uid, resourceVersion, copyTo: labels[COPY_TO], copyOf: labels[COPY_OF], hash };
 });
 
-/** The key is the source, `namespace/name`: also when only its copy is left, so that nothing outlives its source. */
+/** The key is the source, `namespace/name`, even if only its copy is left: then the copy is deleted. */
 const copies = keyed('copy', { concurrency: 4 })
   .watches(ConfigMap, {
     as: 'sources',
@@ -39,7 +39,7 @@ const copies = keyed('copy', { concurrency: 4 })
     for (const copy of list('copies', { by: { source: key } })) {
       if (copy.namespace === source?.copyTo) continue;
       await live.delete(ConfigMap, copy, { preconditions: { uid: copy.uid } });
-      log.info('removed a copy', { from: copy.namespace });
+      log.info('deleted a copy', { from: copy.namespace });
     }
 
     if (!source?.copyTo) return;
@@ -52,13 +52,13 @@ const copies = keyed('copy', { concurrency: 4 })
     const { data = {}, binaryData = {} } = values;
     const metadata = { ...target, labels: { [COPY_OF]: namespace } };
     if (copy) {
-      // Refused with a conflict if it is not the object, or not the version, that we saw.
+      // Fails with a conflict if the object was changed or recreated since it was read.
       const { uid, resourceVersion } = copy;
       await live.update(ConfigMap, { metadata: { ...metadata, uid, resourceVersion }, data, binaryData });
     } else {
       await live.create(ConfigMap, { metadata, data, binaryData }).catch((error: unknown) => {
         if (!isAlreadyExists(error)) throw error;
-        throw slow('NotOurs', `${target.namespace}/${name} exists and is no copy of ${key}: rename one of them`);
+        throw slow('NotOurs', `${target.namespace}/${name} exists and is not a copy of ${key}; rename one of them`);
       });
     }
     log.info('wrote a copy', { to: target.namespace });
@@ -66,7 +66,7 @@ const copies = keyed('copy', { concurrency: 4 })
 
 /**
  * copy is an operator that copies ConfigMaps labelled `example.com/copy-to: <namespace>` to that namespace. It is
- * an example: it writes for anybody who may label a ConfigMap, without asking what else they may do.
+ * only an example: it writes on behalf of every user who may label a ConfigMap, without checking other permissions.
  */
 export const copy = defineOperator({
   name: 'copy',

@@ -33,7 +33,7 @@ it('pages show installs', () => {
   expect(examples.length).toBeGreaterThan(7);
 });
 
-it.each(examples)('%s becomes pods that the API server accepts under the strictest standard', async (file) => {
+it.each(examples)('%s renders pods that the restricted Pod Security Standard allows', async (file) => {
   await using c = await cluster({ prefix: 'install' });
   const kubectl = await kubectlOf(c);
   const home = await c.createNamespace('manager');

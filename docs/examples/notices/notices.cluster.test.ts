@@ -5,7 +5,7 @@ import { NOTICE, postNotices } from './notices.ts';
 
 const signal = AbortSignal.timeout(60_000);
 
-it('posts a notice, follows its text, and asks for one list when nothing changed', async () => {
+it('posts a notice, updates its text, and sends one list request when nothing changed', async () => {
   await using c = await cluster({ prefix: 'notices' });
   const requests: string[] = [];
   const client = c.admin.checked(({ verb }) => void requests.push(verb));
@@ -21,7 +21,7 @@ it('posts a notice, follows its text, and asks for one list when nothing changed
   expect(metadata?.labels).toEqual(NOTICE);
 });
 
-it('leaves a ConfigMap alone that is not a notice', async () => {
+it('does not change a ConfigMap that is not a notice', async () => {
   await using c = await cluster({ prefix: 'notices' });
   const key = { namespace: c.namespace, name: 'notice' };
   await c.admin.create(ConfigMap, { metadata: key, data: { text: 'theirs' } });

@@ -3,15 +3,15 @@ import { Cache } from '@bowline/runtime/cache';
 import type { Client } from '@bowline/runtime/client';
 import { appliedView, createWriter, informerLookup, type Written } from '@bowline/runtime/writing';
 
-/** On a notice: it is how we know our own. */
+/** NOTICE is the label that identifies our notices. */
 export const NOTICE = { 'example.com/notice': 'yes' };
 
-/** Stands in the stored objects: another name would own their fields a second time. */
+/** Stored in the objects: with another name, their fields would have two owners. */
 const FIELD_MANAGER = 'example-notices';
 
 /**
- * postNotices puts a text into a ConfigMap of each namespace and says what it did there. It is a program that runs and ends,
- * with rights of its own; run again with the same text it writes nothing.
+ * postNotices writes a text to a ConfigMap in each namespace, and returns the outcomes. It is a program that runs once,
+ * with its own permissions; when run again with the same text, it writes nothing.
  */
 export async function postNotices(
   client: Client,
@@ -20,7 +20,7 @@ export async function postNotices(
   signal: AbortSignal,
 ): Promise<readonly Written<ConfigMap>['outcome'][]> {
   const cache = new Cache({ client });
-  // With our managed fields in it, the cache alone tells what would change: one list instead of a read for each notice.
+  // With our managed fields, the cache is enough to compute changes: one list instead of one read per notice.
   const view = appliedView<ConfigMap>(FIELD_MANAGER);
   const notices = cache.informer(ConfigMap, { namespaces, labelSelector: 'example.com/notice', view });
   const end = new AbortController();

@@ -5,16 +5,16 @@ import { availability, desiredDeployment, desiredIngress, desiredService, expiry
 import type { Dns } from './dns.ts';
 import { Preview } from './preview.ts';
 
-/** PreviewDeps is what the controller needs besides the cluster. */
+/** PreviewDeps holds the dependencies of the controller besides the cluster. */
 export interface PreviewDeps {
   readonly dns: Dns;
-  /** What every address ends with. */
+  /** The domain of all hosts. */
   readonly domain: string;
-  /** Where the cluster takes requests from outside. */
+  /** The external IP address of the cluster. */
   readonly gateway: string;
 }
 
-/** previewController keeps a Deployment, a Service, an Ingress and a DNS record for every Preview. */
+/** previewController manages a Deployment, a Service, an Ingress and a DNS record for every Preview. */
 export const previewController = controller(Preview, { concurrency: 4 })
   .using<PreviewDeps>()
   .owns(Deployment)
@@ -26,9 +26,9 @@ export const previewController = controller(Preview, { concurrency: 4 })
     const expiresAt = expiryOf(object);
     const leftMs = expiresAt - clock.now();
     if (leftMs <= 0) {
-      event('Normal', 'Expired', `it was kept for ${object.spec.keepFor}`);
+      event('Normal', 'Expired', `deleted after spec.keepFor (${object.spec.keepFor})`);
       await live.delete(Preview, key, { preconditions: { uid } });
-      log.info('deleted a preview whose time is over');
+      log.info('deleted an expired preview');
       return;
     }
 
@@ -39,12 +39,12 @@ export const previewController = controller(Preview, { concurrency: 4 })
     await apply(Ingress, desiredIngress(object, domain));
 
     if (!(await dns.point(host, { target: gateway, owner: uid }, signal))) {
-      throw slow('HostTaken', `${host} belongs to somebody else: choose another spec.host in a new Preview`);
+      throw slow('HostTaken', `the host ${host} is used by another owner; create a new Preview with another spec.host`);
     }
 
     const missing = availability(deployment);
     if (missing) status.condition('Ready', false, 'Starting', missing);
-    else event('Normal', 'Available', `serves at https://${host}`);
+    else event('Normal', 'Available', `serving at https://${host}`);
     return { requeueAfterMs: leftMs };
   })
   .cleanup(async ({ object, deps, signal }) => {

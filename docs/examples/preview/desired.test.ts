@@ -7,11 +7,11 @@ const preview = Preview.withDefaults({
   spec: { image: 'registry.example.com/shop:pr-42', host: 'pr-42' },
 });
 
-it('keeps a preview for 72 hours from its creation on', () => {
+it('expires a preview 72 hours after its creation', () => {
   expect(expiryOf(preview)).toBe(Date.UTC(2026, 0, 4));
 });
 
-it('runs the image, and leads the host to it', () => {
+it('runs the image, and routes the host to it', () => {
   const deployment = desiredDeployment(preview);
   expect(deployment.spec?.template.spec?.containers).toMatchObject([{ image: 'registry.example.com/shop:pr-42' }]);
   expect(deployment.spec?.selector.matchLabels).toEqual(deployment.spec?.template.metadata?.labels);
@@ -19,15 +19,15 @@ it('runs the image, and leads the host to it', () => {
 });
 
 it.each([
-  ['nothing is known yet', {}, '0 of 2 replicas are available'],
-  ['one Pod serves', { observedGeneration: 3, availableReplicas: 1 }, '1 of 2 replicas are available'],
+  ['the status is empty', {}, '0 of 2 replicas are available'],
+  ['one Pod is available', { observedGeneration: 3, availableReplicas: 1 }, '1 of 2 replicas are available'],
   [
     'the status is about an older generation',
     { observedGeneration: 2, availableReplicas: 2 },
     '0 of 2 replicas are available',
   ],
-  ['all Pods serve', { observedGeneration: 3, availableReplicas: 2 }, undefined],
-])('says what is missing when %s', (_, status, missing) => {
+  ['all Pods are available', { observedGeneration: 3, availableReplicas: 2 }, undefined],
+])('reports the missing replicas when %s', (_, status, missing) => {
   const { spec } = desiredDeployment({ ...preview, spec: { ...preview.spec, replicas: 2 } });
   expect(availability({ metadata: { generation: 3 }, ...(spec && { spec }), status })).toBe(missing);
 });

@@ -2,17 +2,17 @@ import { type Deployment, type Ingress, keyOf, type Service } from '@bowline/kub
 import { parseDuration, parseTime } from '@bowline/machinery';
 import type { Preview } from './preview.ts';
 
-/** hostName is the whole address of a preview. */
+/** hostName returns the full host name of a Preview. */
 export function hostName({ spec }: Preview, domain: string): string {
   return `${spec.host}.${domain}`;
 }
 
-/** expiryOf is when a preview's time is over, in milliseconds since the epoch. */
+/** expiryOf returns when a Preview expires, in milliseconds since the epoch. */
 export function expiryOf({ metadata, spec }: Preview): number {
   return parseTime(metadata?.creationTimestamp ?? '') + parseDuration(spec.keepFor);
 }
 
-/** desiredDeployment runs the application. */
+/** desiredDeployment returns the Deployment of the application. */
 export function desiredDeployment(preview: Preview): Deployment {
   const { image, port, replicas } = preview.spec;
   const labels = labelsOf(preview);
@@ -29,7 +29,7 @@ export function desiredDeployment(preview: Preview): Deployment {
   };
 }
 
-/** desiredService gives its Pods one address in the cluster. */
+/** desiredService returns the Service of its Pods. */
 export function desiredService(preview: Preview): Service {
   const labels = labelsOf(preview);
   return {
@@ -38,7 +38,7 @@ export function desiredService(preview: Preview): Service {
   };
 }
 
-/** desiredIngress leads requests for the host to the Service. */
+/** desiredIngress returns the Ingress that routes the host to the Service. */
 export function desiredIngress(preview: Preview, domain: string): Ingress {
   const key = keyOf(preview);
   const backend = { service: { name: key.name, port: { number: 80 } } };
@@ -50,7 +50,7 @@ export function desiredIngress(preview: Preview, domain: string): Ingress {
   };
 }
 
-/** availability is undefined once all Pods serve, else what is missing, for people. */
+/** availability returns undefined if all replicas are available, otherwise a message. */
 export function availability({ metadata, spec, status }: Deployment): string | undefined {
   const wanted = spec?.replicas ?? 1;
   const available = status?.observedGeneration === metadata?.generation ? (status?.availableReplicas ?? 0) : 0;

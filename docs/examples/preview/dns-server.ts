@@ -4,15 +4,15 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import type { DnsRecord } from './dns.ts';
 
-/** DnsServer plays a DNS provider, for tests and for trying the operator on one machine. */
+/** DnsServer is a DNS provider for tests and for running the operator locally. */
 export interface DnsServer extends AsyncDisposable {
   readonly url: string;
   readonly records: Map<string, DnsRecord>;
-  /** Every request gets this status instead of an answer, until it is undefined again. */
+  /** If set, the status of every response. */
   failWith: number | undefined;
 }
 
-/** startDnsServer serves on a free port of this machine. */
+/** startDnsServer starts a server on a free local port. */
 export async function startDnsServer(): Promise<DnsServer> {
   const records = new Map<string, DnsRecord>();
   const answer = (method: string | undefined, host: string, record: DnsRecord): number => {

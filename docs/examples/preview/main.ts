@@ -1,6 +1,6 @@
-// Runs the operator: as the pod's account in a cluster, else against the current kubeconfig context.
-//   dev               brings along what a cluster would have: the kind, a DNS provider, a way to the webhook
-//   manifests IMAGE   prints what an administrator applies
+// Runs the operator: with the pod's ServiceAccount in a cluster, otherwise against the current kubeconfig context.
+//   dev               also installs the CRD, and starts a DNS provider and the webhook locally
+//   manifests IMAGE   prints the manifests that an administrator applies
 import { runOperators } from '@bowline/runtime';
 import { startDnsServer } from './dns-server.ts';
 import { manifests } from './manifests.ts';
@@ -22,7 +22,7 @@ if (mode === 'manifests' && image) {
   await using dns = await startDnsServer();
   await runOperators({
     ...options,
-    // Not where the Previews are: a webhook is never asked about its operator's own namespace.
+    // Not the namespace of the Previews: webhooks are never called for the operator's own namespace.
     namespace: 'previews',
     install: true,
     config: { previews: { dnsUrl: dns.url } },

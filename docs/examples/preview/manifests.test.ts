@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { manifests } from './manifests.ts';
 
-it('prints all that an administrator applies, in an order that works', () => {
+it('returns all manifests in the order in which they can be applied', () => {
   expect(manifests('shop/previews:1').map(({ kind, metadata }) => `${kind} ${metadata?.name}`)).toEqual([
     'Namespace previews',
     'CustomResourceDefinition previews.example.com',

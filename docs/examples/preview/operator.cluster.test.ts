@@ -25,7 +25,7 @@ function untilReady(c: Cluster, name: string, status: 'True' | 'False', reason: 
   });
 }
 
-it('runs a preview, and says where', async () => {
+it('runs a preview, and reports its URL', async () => {
   await using dns = await startDnsServer();
   await using c = await start(dns);
   const held = await c.nodeAgent.pods.hold({});
@@ -40,7 +40,7 @@ it('runs a preview, and says where', async () => {
   await Promise.all([c.admin.get(Deployment, key), c.admin.get(Service, key), c.admin.get(Ingress, key)]);
 });
 
-it('deletes a preview and its DNS record when its time is over', async () => {
+it('deletes a preview and its DNS record when it expires', async () => {
   await using dns = await startDnsServer();
   await using c = await start(dns);
   await create(c, 'pr-42');
@@ -55,7 +55,7 @@ it('deletes a preview and its DNS record when its time is over', async () => {
   expect(dns.records.size).toBe(0);
 });
 
-it('keeps a deleted Preview until its DNS record is gone, however long the provider is away', async () => {
+it('keeps a deleted Preview until its DNS record is deleted, while the provider is unavailable', async () => {
   await using dns = await startDnsServer();
   await using c = await start(dns);
   await create(c, 'pr-42');
@@ -74,7 +74,7 @@ it('keeps a deleted Preview until its DNS record is gone, however long the provi
   expect(dns.records.size).toBe(0);
 });
 
-it('refuses a second Preview for a host', async () => {
+it('rejects a second Preview with the same host', async () => {
   await using dns = await startDnsServer();
   await using c = await start(dns);
   await create(c, 'pr-42');
@@ -85,7 +85,7 @@ it('refuses a second Preview for a host', async () => {
   });
 });
 
-it('leaves a host alone that is somebody else’s, and says so', async () => {
+it('does not change a host of another owner, and reports it', async () => {
   await using dns = await startDnsServer();
   dns.records.set('pr-42.preview.example.com', { target: '198.51.100.9', owner: 'marketing' });
   await using c = await start(dns);

@@ -12,16 +12,12 @@ export const previews = defineOperator({
   resources: [Preview],
   controllers: [previewController],
   webhooks: [hosts],
-  // A Preview whose time is over is deleted; everything else follows from the declarations.
+  // Expired Previews are deleted; all other permissions are derived from the declarations.
   permissions: [allow(['delete'], Preview)],
   config: s.object({
     dnsUrl: s.string().format('uri').describe('The address of the DNS provider.'),
-    domain: s.dnsSubdomain().default('preview.example.com').describe('What every address ends with.'),
-    gateway: s
-      .string()
-      .format('ipv4')
-      .default('203.0.113.7')
-      .describe('Where the cluster takes requests from outside.'),
+    domain: s.dnsSubdomain().default('preview.example.com').describe('The domain of all hosts.'),
+    gateway: s.string().format('ipv4').default('203.0.113.7').describe('The external IP address of the cluster.'),
   }),
   setup: ({ config: { dnsUrl, domain, gateway } }) => ({ dns: connectDns(dnsUrl), domain, gateway }),
 });

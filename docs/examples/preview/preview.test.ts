@@ -5,21 +5,21 @@ const good = { metadata: { name: 'pr-42' }, spec: { image: 'shop:pr-42', host: '
 const problems = (object: unknown, oldObject?: unknown): string[] =>
   Preview.validate(object, { oldObject }).map(({ field, message }) => `${field}: ${message}`);
 
-it('accepts what has an image and a host, and fills in the rest', () => {
+it('accepts an object with an image and a host, and sets defaults', () => {
   expect(problems(good)).toEqual([]);
   expect(Preview.withDefaults(good).spec).toEqual({ ...good.spec, port: 8080, replicas: 1, keepFor: '72h' });
 });
 
 it.each([
-  ['an image that moves', { spec: { ...good.spec, image: 'shop:latest' } }, 'spec.image'],
-  ['a host that is no DNS label', { spec: { ...good.spec, host: 'PR 42' } }, 'spec.host'],
-  ['several replicas for long', { spec: { ...good.spec, replicas: 2, keepFor: '48h' } }, 'spec.keepFor'],
+  ['a mutable image tag', { spec: { ...good.spec, image: 'shop:latest' } }, 'spec.image'],
+  ['a host that is not a DNS label', { spec: { ...good.spec, host: 'PR 42' } }, 'spec.host'],
+  ['several replicas for more than 24h', { spec: { ...good.spec, replicas: 2, keepFor: '48h' } }, 'spec.keepFor'],
   ['a name that no Service can have', { metadata: { name: '42' } }, '<nil>'],
-])('refuses %s, and names the field', (_, change, field) => {
+])('rejects %s, and names the field', (_, change, field) => {
   expect(problems({ ...good, ...change })).toEqual([expect.stringMatching(`^${field}: `)]);
 });
 
-it('refuses another host for a Preview that exists', () => {
+it('rejects a change of the host', () => {
   const moved = { ...good, spec: { ...good.spec, host: 'pr-43' } };
-  expect(problems(moved, good)).toEqual([expect.stringContaining('delete the Preview and make another')]);
+  expect(problems(moved, good)).toEqual([expect.stringContaining('delete the Preview and create another')]);
 });

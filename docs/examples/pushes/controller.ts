@@ -3,14 +3,14 @@ import { controller, slow } from '@bowline/runtime';
 import { Checkout } from './checkout.ts';
 import type { Pushes } from './pushes.ts';
 
-/** GitDeps is what the controller needs besides the cluster. */
+/** GitDeps holds the dependencies of the controller besides the cluster. */
 export interface GitDeps {
   readonly pushes: Pushes;
-  /** headOf asks a repository for its revision; undefined when there is no such repository. */
+  /** headOf returns the revision of a repository, or undefined if the repository does not exist. */
   readonly headOf: (repository: string, signal: AbortSignal) => Promise<string | undefined>;
 }
 
-/** checkouts follows repositories: a push makes it look at once, and every ten minutes it looks whether it missed one. */
+/** checkouts reconciles when a repository is pushed to, and every ten minutes in case a push was missed. */
 export const checkouts = controller(Checkout, {
   indexes: { repository: ({ spec }) => [spec.repository] },
 })
@@ -23,8 +23,9 @@ export const checkouts = controller(Checkout, {
   .reconcile(async ({ object, deps, status, signal }) => {
     const { repository } = object.spec;
     const revision = await deps.headOf(repository, signal);
-    if (revision === undefined)
-      throw slow('RepositoryMissing', `spec.repository: there is no repository ${repository}`);
+    if (revision === undefined) {
+      throw slow('RepositoryMissing', `spec.repository: ${repository} does not exist; create it, or correct the name`);
+    }
     status.set({ revision });
     return { requeueAfterMs: 600_000 };
   });

@@ -6,15 +6,15 @@ import { Checkout } from './checkout.ts';
 import { checkouts, type GitDeps } from './controller.ts';
 import { Pushes } from './pushes.ts';
 
-/** GitOptions says where pushes arrive, and how a repository is asked. */
+/** GitOptions configures the operator. */
 export interface GitOptions extends Pick<GitDeps, 'headOf'> {
   /** Called with the port of the receiver once it listens. */
   readonly onListening: (port: number) => void;
 }
 
 /**
- * receiver takes `POST /?repository=…`. It runs where the controller does: on another replica nobody would follow its pushes.
- * It is an example: a real one checks a signature.
+ * receiver accepts `POST /?repository=…`. It runs only on the leader, like the controller that consumes its pushes.
+ * It is only an example: a real receiver verifies a signature.
  */
 function receiver(onListening: GitOptions['onListening']): Service<GitDeps> {
   return {
@@ -36,7 +36,7 @@ function receiver(onListening: GitOptions['onListening']): Service<GitDeps> {
   };
 }
 
-/** git is an operator that learns of changes outside Kubernetes from a webhook. */
+/** git is an operator that is notified of changes outside of Kubernetes by a webhook. */
 export function git({ headOf, onListening }: GitOptions): Operator {
   return defineOperator<GitDeps>({
     name: 'git',

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { Checkout } from './checkout.ts';
 import { git } from './operator.ts';
 
-it('looks at the Checkouts of a repository as soon as somebody pushes to it, and at no others', async () => {
+it('reconciles only the Checkouts of a repository when it is pushed to', async () => {
   const heads = new Map([
     ['shop', 'r1'],
     ['blog', 'r1'],

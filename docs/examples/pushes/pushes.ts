@@ -4,20 +4,20 @@ import { EventEmitter, on } from 'node:events';
 const MAX_WAITING = 10_000;
 
 /**
- * Pushes passes the repositories that somebody pushed to from a receiver to the controller. A repository that waits already
- * is not added again: what matters is that it is looked at once more.
+ * Pushes passes changed repositories from a receiver to the controller. A repository that is already waiting is not added
+ * again: one more reconcile is enough.
  */
 export class Pushes {
   readonly #waiting = new Set<string>();
   readonly #emitter = new EventEmitter();
 
-  /** add says that a repository has changed. */
+  /** add reports that a repository has changed. */
   add(repository: string): void {
     if (this.#waiting.size < MAX_WAITING) this.#waiting.add(repository);
     this.#emitter.emit('added');
   }
 
-  /** follow gives the repositories that change, until the signal is aborted. */
+  /** follow yields the repositories that change, until the signal is aborted. */
   async *follow(signal: AbortSignal): AsyncGenerator<string> {
     const added = on(this.#emitter, 'added', { signal });
     for (;;) {

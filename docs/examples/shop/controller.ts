@@ -4,7 +4,7 @@ import { type CleanupTier, cleanUpTiers } from '@bowline/runtime/writing';
 import { desiredPart, desiredSettings, PART, type Part, SHOP, settings, settingsKey } from './desired.ts';
 import { Shop } from './shop.ts';
 
-/** shopController keeps the settings and the two parts of every Shop, and takes them down in order. */
+/** shopController manages the settings and the two parts of every Shop, and deletes them in order. */
 export const shopController = controller(Shop)
   .owns(Deployment, { remove: true })
   .watches(ConfigMap, {
@@ -19,8 +19,11 @@ export const shopController = controller(Shop)
       claim: ({ labels }) => (labels[SHOP] === key.name ? 'ours' : 'foreign'),
       adopt: object.spec.settings.adopt,
     });
-    if (stop) throw slow('ForeignObject', `ConfigMap ${keyString(chosen)} is not ours (${stop.reason}); set adopt`);
-    if (outcome === 'adopted') event('Normal', 'Adopted', 'took the settings over; what they were is saved');
+    if (stop) {
+      const problem = `cannot write ConfigMap ${keyString(chosen)} (${stop.reason})`;
+      throw slow('ForeignObject', `${problem}; delete it, or set spec.settings.adopt to true`);
+    }
+    if (outcome === 'adopted') event('Normal', 'Adopted', 'adopted the settings, and saved their previous content');
     await apply(Deployment, desiredPart(object, 'back'));
     await apply(Deployment, desiredPart(object, 'front'));
   })
@@ -28,7 +31,7 @@ export const shopController = controller(Shop)
     const { object, key, deletion, live, remove, release, status } = context;
     const tier = (part: Part): CleanupTier => ({
       name: part,
-      // Asked of the API server: what a cache does not have yet would stay behind.
+      // Read from the API server: the cache may not have all objects yet.
       async find() {
         const labelSelector = `${SHOP}=${key.name},${PART}=${part}`;
         const { items } = await live.list(Deployment, { namespace: key.namespace, labelSelector });
@@ -37,19 +40,19 @@ export const shopController = controller(Shop)
     });
     const { isDone, waiting, requeueAfterMs } = await cleanUpTiers(context, [tier('front'), tier('back')], {
       deletion,
-      // In the foreground, whatever was asked for the Shop: a Deployment is gone when its Pods are.
+      // In the foreground, regardless of how the Shop is deleted: the Deployment exists until its Pods are deleted.
       remove: ({ object: each }) =>
         remove(Deployment, keyOf(each), { uid: each.metadata?.uid, propagationPolicy: 'Foreground' }),
       timeoutMs: 120_000,
     });
     if (!isDone) {
       const names = waiting.map((each) => `${each.key.name}${each.isOverdue ? ' (overdue)' : ''}`);
-      status.condition('Ready', false, 'ShuttingDown', `waits for ${names.join(', ')} to go`);
+      status.condition('Ready', false, 'ShuttingDown', `waiting for the deletion of ${names.join(', ')}`);
       return { requeueAfterMs };
     }
     const stored = await live.find(ConfigMap, settingsKey(object));
     const isOurs = ({ labels }: ReturnType<typeof settings.viewOf>): boolean => labels[SHOP] === key.name;
-    // The settings stay with whoever chose their name, without our labels and annotations.
+    // The settings are kept for the user, without our labels and annotations.
     if (stored && isOurs(settings.viewOf(stored))) {
       await release(settings, settings.viewOf(stored), { delete: false, isStillOurs: isOurs });
     }

@@ -2,20 +2,20 @@ import { ConfigMap, type Deployment, keyOf, type ObjectKey } from '@bowline/kube
 import { managedContent } from '@bowline/runtime';
 import type { Shop } from './shop.ts';
 
-/** Part is what a shop consists of. */
+/** Part is one of the two parts of a Shop. */
 export type Part = 'front' | 'back';
 
-/** On everything of a shop: its name. */
+/** The label with the name of the Shop, on all of its objects. */
 export const SHOP = 'example.com/shop';
-/** On a Deployment: which part it is. */
+/** The label with the part, on Deployments. */
 export const PART = 'example.com/part';
 
-/** marksOf are the labels by which a shop knows its settings, which it does not own. */
+/** marksOf returns the labels that identify the settings of a Shop, which have no owner reference. */
 export function marksOf(shop: Shop): Record<string, string> {
   return { [SHOP]: keyOf(shop).name };
 }
 
-/** settings is how the ConfigMap under the name that the user chose is stored, and what the cache keeps of it. */
+/** settings defines how the ConfigMap with the name from the spec is stored, and what the cache keeps of it. */
 export const settings = managedContent({
   resource: ConfigMap,
   maps: ['data', 'binaryData'],
@@ -32,12 +32,12 @@ export const settings = managedContent({
   backup: { suffix: '-before-shop', label: 'example.bowline.dev/backup-of' },
 });
 
-/** settingsKey is the name that the user chose. */
+/** settingsKey returns the key of the ConfigMap with the settings. */
 export function settingsKey(shop: Shop): ObjectKey {
   return { namespace: keyOf(shop).namespace, name: shop.spec.settings.name };
 }
 
-/** desiredSettings is what the settings should hold. */
+/** desiredSettings returns the desired content of the settings. */
 export function desiredSettings(shop: Shop): ReturnType<typeof settings.desired> {
   return settings.desired({
     content: { data: shop.spec.settings.values, binaryData: {} },
@@ -46,7 +46,7 @@ export function desiredSettings(shop: Shop): ReturnType<typeof settings.desired>
   });
 }
 
-/** desiredPart is the Deployment of a part, under a name that we make. */
+/** desiredPart returns the Deployment of a part. */
 export function desiredPart(shop: Shop, part: Part): Deployment {
   const { namespace, name } = keyOf(shop);
   const labels = { ...marksOf(shop), [PART]: part };

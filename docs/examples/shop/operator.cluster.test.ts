@@ -21,7 +21,7 @@ function untilReady(c: Cluster, status: 'True' | 'False', reason: string): Promi
   });
 }
 
-it('leaves settings alone that somebody else made, until it is told to take them over', async () => {
+it('does not change existing settings until adopt is set', async () => {
   await using c = await start();
   const key = { namespace: c.namespace, name: 'settings' };
   await c.admin.create(ConfigMap, { metadata: key, data: { color: 'red', size: 'small' } });
@@ -40,7 +40,7 @@ it('leaves settings alone that somebody else made, until it is told to take them
   expect(backup.data).toEqual({ color: 'red', size: 'small' });
 });
 
-it('takes the back down when the last Pod of the front is gone, and leaves the settings', async () => {
+it('deletes the back end after the last Pod of the front end, and keeps the settings', async () => {
   await using c = await start();
   await create(c);
   const pods = (part: string) => ({ labelSelector: `${PART}=${part}` });
@@ -51,7 +51,7 @@ it('takes the back down when the last Pod of the front is gone, and leaves the s
   const { metadata } = await c.until(Deployment, { name: 'toys-front' }, (each) => isTerminating(each));
   expect(metadata?.finalizers).toEqual(['foregroundDeletion']);
   const waiting = await untilReady(c, 'False', 'ShuttingDown');
-  expect(findCondition(waiting, 'Ready')?.message).toBe('waits for toys-front to go');
+  expect(findCondition(waiting, 'Ready')?.message).toBe('waiting for the deletion of toys-front');
   await c.restart();
   expect(isTerminating(await c.admin.get(Deployment, { namespace: c.namespace, name: 'toys-back' }))).toBe(false);
 
@@ -63,7 +63,7 @@ it('takes the back down when the last Pod of the front is gone, and leaves the s
   expect(settings.metadata?.labels).toBeUndefined();
 });
 
-it('leaves everything where the deletion orphans', async () => {
+it('keeps all objects with propagation policy Orphan', async () => {
   await using c = await start();
   await create(c);
   await untilReady(c, 'True', 'Reconciled');

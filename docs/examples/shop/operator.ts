@@ -3,8 +3,8 @@ import { shopController } from './controller.ts';
 import { Shop } from './shop.ts';
 
 /**
- * shops runs applications in two parts. It is an example: it writes, in their namespace, for anybody who may make a Shop, without
- * asking what else they may do.
+ * shops runs applications with two parts. It is only an example: it writes on behalf of every user who may create a Shop,
+ * without checking other permissions.
  */
 export const shops = defineOperator({
   name: 'shops',

@@ -8,7 +8,7 @@ import { Greeting } from './greeting.ts';
 const wanted = (c: Cluster, spec: { name?: string } = {}) =>
   Greeting.withDefaults({ metadata: { namespace: c.namespace, name: 'a' }, spec });
 
-it('greets, follows changes, repairs drift, and says that it is ready', async () => {
+it('writes the greeting, applies changes, repairs drift, and reports Ready', async () => {
   await using c = await cluster({ operators: [greeter], prefix: 'greeter' });
   await c.admin.create(Greeting, wanted(c));
   const first = await c.until(ConfigMap, { name: 'a' }, ({ data }) => data?.text === 'hello, world');
@@ -29,7 +29,7 @@ it('greets, follows changes, repairs drift, and says that it is ready', async ()
   await c.until(ConfigMap, { name: 'a' }, ({ metadata }) => metadata?.uid !== first.metadata?.uid);
 });
 
-it('leaves a ConfigMap alone that is not its own, and says so', async () => {
+it('does not change a foreign ConfigMap, and reports it', async () => {
   await using c = await cluster({ operators: [greeter], prefix: 'greeter' });
   await c.admin.create(ConfigMap, { metadata: { namespace: c.namespace, name: 'a' }, data: { precious: 'yes' } });
   await c.admin.create(Greeting, wanted(c));
@@ -59,7 +59,7 @@ it('holds a Lease, and writes nothing after a restart', async () => {
   expect(same.metadata?.resourceVersion).toBe(child.metadata?.resourceVersion);
 });
 
-it('has no rights but those that follow from its declarations', () => {
+it('has exactly the permissions that are derived from its declarations', () => {
   expect(permissionsOf(greeter)).toEqual({
     cluster: [
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },

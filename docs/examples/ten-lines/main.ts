@@ -1,4 +1,4 @@
-// Runs the greeter against the current kubeconfig context, or in a pod; with `manifests` it prints what an administrator applies:
+// Runs the greeter against the current kubeconfig context, or in a pod; with `manifests` it prints the manifests to apply:
 //   node --conditions=@bowline/source --import tsx docs/examples/ten-lines/main.ts
 import { runOperators } from '@bowline/runtime';
 import { greeter } from './greeter.ts';

@@ -4,7 +4,7 @@ import { greeter } from './greeter.ts';
 
 const namespace = 'example-system';
 
-/** manifests is what an administrator applies: the CRD, and a ServiceAccount with exactly the rights that the greeter declares. */
+/** manifests holds what an administrator applies: the CRD, and a ServiceAccount with the permissions of the greeter. */
 export const manifests: readonly KubernetesObject[] = [
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
   ...greeter.resources.map(customResourceDefinition),

@@ -10,7 +10,7 @@ import { securedServices } from './secured-services.ts';
 
 const crd = fileURLToPath(new URL('certificates.yaml', import.meta.url));
 
-it('asks for a certificate for a Service with the kind of the CRD, and repairs it', async () => {
+it('requests a Certificate for a Service, and repairs it', async () => {
   await using admin = await cluster({ prefix: 'secured-crd' });
   const definition = parse(readFileSync(crd, 'utf8')) as CustomResourceDefinition;
   const { name = '' } = definition.metadata ?? {};

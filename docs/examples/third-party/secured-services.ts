@@ -4,7 +4,7 @@ import { Certificate } from './certificates.ts';
 
 const SECURED = 'example.com/secured';
 
-/** securedServices asks for a Certificate for every Service that is labelled `example.com/secured: "true"`. */
+/** securedServices requests a Certificate for every Service with the label `example.com/secured: "true"`. */
 export const securedServices = defineOperator({
   name: 'secured-services',
   domain: 'example.com',

@@ -8,14 +8,14 @@ import { afterAll, expect, it } from 'vitest';
 import { repositoryRoot } from '../../../scripts/repository.ts';
 import { Reader } from '../../../test/guide/reader.ts';
 
-/** In the order of reading: later pages need what the first one starts. */
+/** In reading order: later pages depend on the first one. */
 const pages = ['README.md', 'registry-ca.md', 'one-key.md', 'two-way.md', 'rights.md', 'troubleshooting.md'];
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'bowline-pages-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('a reader of the pages sees what they show', async () => {
+it('the commands in the pages print the output that the pages show', async () => {
   await sharedControlPlane(); // Skips the test where there is no control plane.
   const { paths } = await ensureBinaries(['kubectl']);
   mkdirSync(join(folder, 'bin'));
@@ -34,17 +34,17 @@ it('a reader of the pages sees what they show', async () => {
     programs: join(folder, 'bin'),
     env: { KUBECONFIG: join(folder, 'kubeconfig') },
     background: 'bowline run --operators configmap-sync',
-    // Which it does when the API server asks the webhook.
+    // The controller starts after the API server can call the webhook.
     ready: (started) => expect.poll(() => started.logged(), LIMITS).toContain('controller started'),
   });
-  // Write the pages anew with: npm run test:kubernetes -- docs/operators/configmap-sync -u
+  // Update the pages with: npm run test:kubernetes -- docs/operators/configmap-sync -u
   for (const page of pages) await reader.read(join(here, page));
   reader.finish();
 }, 300_000);
 
 const LIMITS = { timeout: 60_000, interval: 500 };
 
-/** The command line from source, on ports that nobody else has. */
+/** The command line from source, on free ports. */
 const bowline = `#!/usr/bin/env bash
 ports=()
 if [ "$1" = run ]; then ports=(--health-address 127.0.0.1:0 --metrics-address 0 --webhook-address 127.0.0.1:0); fi

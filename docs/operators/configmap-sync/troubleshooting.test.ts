@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { repositoryRoot, sourceFiles } from '../../../scripts/repository.ts';
 
-/** Words in the source that are written like reasons but are none: names of fields' values, kinds, conditions, sides. */
+/** Strings in the source that look like reasons but are field values, kinds, conditions or sides. */
 const OTHER_WORDS = new Set(
   [
     ['Authorized', 'Conflict', 'Ready', 'Reconciling', 'SourceAvailable', 'Stalled', 'Synced'],
@@ -24,7 +24,7 @@ const OTHER_WORDS = new Set(
   ].flat(),
 );
 
-it('the page has a row for every reason that a ConfigMapSync can have', () => {
+it('the page documents every reason of a ConfigMapSync', () => {
   const page = readFileSync(new URL('./troubleshooting.md', import.meta.url), 'utf8');
   const words = sourceFiles('operators/configmap-sync/src', '.ts')
     .filter((file) => !/\.test(-support)?\.ts$/.test(file))

@@ -6,16 +6,16 @@ export const config = s.object({
     .boolean()
     .default(false)
     .describe(
-      'Obey every ConfigMapSync, also where no webhook has reviewed that its author may read the source and write the copies.',
+      'Reconcile every ConfigMapSync, even if no webhook has reviewed whether its author has permission to read the source and write the copies.',
     ),
   maxWritesInFlight: s
     .integer()
     .min(8)
     .max(64)
     .default(32)
-    .describe('How many copies of one ConfigMapSync are written at the same time.'),
+    .describe('The maximum number of copies of one ConfigMapSync that are written concurrently.'),
   perObjectMetrics: s
     .boolean()
     .default(false)
-    .describe('Label metrics with namespace and name of each ConfigMapSync. Every one of them adds series.'),
+    .describe('Label metrics with the namespace and name of each ConfigMapSync. Each ConfigMapSync adds series.'),
 });

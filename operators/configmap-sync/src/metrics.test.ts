@@ -21,7 +21,7 @@ function setUp(perObject: boolean) {
 }
 
 describe('SyncMetrics', () => {
-  it('sums up over all ConfigMapSyncs, and forgets those that are gone', async () => {
+  it('sums over all ConfigMapSyncs, and drops deleted ones', async () => {
     const { metrics, syncs, clock } = setUp(false);
     await syncs.measure(a, async () => syncs.record(a, record()));
     await syncs.measure(b, async () => syncs.record(b, record({ isSourceMissing: true, isDone: false })));
@@ -43,7 +43,7 @@ describe('SyncMetrics', () => {
     expect(await metrics.render()).toContain('configmapsync_destinations{state="synced"} 2');
   });
 
-  it('has series for each of them when told to, which go with it', async () => {
+  it('has series for each ConfigMapSync with perObject, and removes them with it', async () => {
     const { metrics, syncs } = setUp(true);
     for (const key of [a, b]) await syncs.measure(key, async () => syncs.record(key, record()));
     expect(await metrics.render()).toContain(

@@ -50,13 +50,15 @@ export class SyncMetrics {
       help,
       labels: [...(perObject ? ['namespace', 'name'] : []), ...labels],
     });
-    this.#syncs = metrics.counter(described('syncs_total', 'Runs by how they ended.', ['result']));
-    this.#duration = metrics.histogram(described('sync_duration_seconds', 'How long runs took.'));
+    this.#syncs = metrics.counter(described('syncs_total', 'Syncs by result.', ['result']));
+    this.#duration = metrics.histogram(described('sync_duration_seconds', 'The duration of syncs.'));
     this.#destinations = metrics.gauge(described('destinations', 'Copies by state.', ['state']));
-    this.#repairs = metrics.counter(described('drift_corrections_total', 'Copies that others had changed, repaired.'));
+    this.#repairs = metrics.counter(
+      described('drift_corrections_total', 'Copies that were restored after another client changed them.'),
+    );
     this.#sourceMissing = metrics.gauge(described('source_missing', 'ConfigMapSyncs whose source does not exist.'));
     this.#lastSuccess = metrics.gauge(
-      described('last_success_timestamp_seconds', 'When all copies were last in sync.'),
+      described('last_success_timestamp_seconds', 'The last time when all copies were in sync.'),
     );
     if (perObject) return;
     const collecting = metrics.collect(() => this.#showAll());

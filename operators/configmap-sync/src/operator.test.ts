@@ -2,7 +2,7 @@ import { permissionsOf } from '@bowline/runtime/install';
 import { expect, it } from 'vitest';
 import { configMapSync } from './operator.ts';
 
-it('may do what it needs in the whole cluster, and nothing else', () => {
+it('has exactly the permissions that it needs', () => {
   const { cluster } = permissionsOf(configMapSync);
   const allowed = cluster.map(({ apiGroups = [], resources = [], verbs, resourceNames }) =>
     [`${apiGroups.join()}/${resources.join()}`, verbs.join(' '), ...(resourceNames ?? [])].join(': '),

@@ -16,7 +16,7 @@ const registryCa = {
   metadata: { namespace: 'sample-platform', name: 'registry-ca' },
   data: {
     'ca.crt': 'a certificate authority that every team has to trust',
-    'notes.txt': 'for the platform team alone',
+    'notes.txt': 'only for the platform team',
   },
 };
 

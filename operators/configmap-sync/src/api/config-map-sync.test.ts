@@ -10,7 +10,7 @@ function problemsOf(spec: object): string[] {
 }
 
 describe('ConfigMapSync', () => {
-  it('fills in what the author leaves out', () => {
+  it('sets defaults', () => {
     const { spec } = ConfigMapSync.withDefaults({ spec: { ...least, destinations: [{ namespace: 'team-c' }] } });
     expect(spec).toMatchObject({
       direction: 'OneWay',
@@ -27,11 +27,17 @@ describe('ConfigMapSync', () => {
 
   it.each([
     ['the three fields of the seed', {}],
-    ['a copy beside its source under another name', { destinationNamespace: 'team-a', targetName: 'other' }],
-    ['a listed copy beside its source under another name', { destinations: [{ namespace: 'team-a', name: 'other' }] }],
+    [
+      'a copy in the namespace of its source with another name',
+      { destinationNamespace: 'team-a', targetName: 'other' },
+    ],
+    [
+      'a listed copy in the namespace of its source with another name',
+      { destinations: [{ namespace: 'team-a', name: 'other' }] },
+    ],
     ['no interval', { syncInterval: '0' }],
     ['both sides', { direction: 'Bidirectional', conflictPolicy: 'NewestWins' }],
-    ['labels of one’s own', { metadata: { labels: { 'app.kubernetes.io/part-of': 'shop', 'example.com/x': '' } } }],
+    ['custom labels', { metadata: { labels: { 'app.kubernetes.io/part-of': 'shop', 'example.com/x': '' } } }],
   ])('accepts %s', (_, change) => {
     expect(problemsOf({ ...least, ...change })).toEqual([]);
   });
@@ -42,7 +48,7 @@ describe('ConfigMapSync', () => {
     ['its source as destination', { destinationNamespace: 'team-a' }, 'spec.destinationNamespace'],
     ['its source in the list', { destinations: [{ namespace: 'team-a' }] }, 'spec.destinations'],
     ['a copy listed twice', { destinations: [{ namespace: 'c' }, { namespace: 'c' }] }, 'spec.destinations[1]'],
-    ['a name that is none', { configMapName: 'Settings' }, 'spec.configMapName'],
+    ['an invalid name', { configMapName: 'Settings' }, 'spec.configMapName'],
     ['a short interval', { syncInterval: '9s' }, 'spec.syncInterval'],
     ['NewestWins one way', { conflictPolicy: 'NewestWins' }, 'spec.conflictPolicy'],
     ['Manual one way', { conflictPolicy: 'Manual' }, 'spec.conflictPolicy'],
@@ -55,7 +61,7 @@ describe('ConfigMapSync', () => {
     ['a reserved label', { metadata: { labels: { 'sync.bowline.dev/x': '' } } }, 'spec.metadata.labels'],
     ['another manager', { metadata: { labels: { 'app.kubernetes.io/managed-by': 'me' } } }, 'spec.metadata.labels'],
     ['a reserved annotation', { metadata: { annotations: { 'bowline.dev/x': '' } } }, 'spec.metadata.annotations'],
-  ])('refuses %s', (_, change, field) => {
+  ])('rejects %s', (_, change, field) => {
     expect(problemsOf({ ...least, ...change })).toEqual([field]);
   });
 });
@@ -65,7 +71,7 @@ describe('labelValueOf', () => {
     expect(labelValueOf('a'.repeat(63))).toBe('a'.repeat(63));
   });
 
-  it('cuts a longer one to a valid value that differs from that of any other name', () => {
+  it('truncates a longer name to a valid and unique value', () => {
     const value = labelValueOf(`${'a'.repeat(51)}.${'b'.repeat(60)}`);
     expect(value).toMatch(/^a{51}-[0-9a-f]{10}$/);
     expect(labelValueOf(`${'a'.repeat(51)}.${'b'.repeat(61)}`)).not.toBe(value);

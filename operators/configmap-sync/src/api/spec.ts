@@ -12,30 +12,33 @@ const globs = (maxItems = 64) => s.array(s.string().minLength(1).maxLength(253))
 const transform = s
   .object({
     rename: s
-      .object({ from: key().describe('The key, literally.'), to: key().describe('Its new name.') })
-      .describe('Gives a key another name. It is left out where the source has no such key.')
+      .object({ from: key().describe('The key to rename.'), to: key().describe('The new name of the key.') })
+      .describe('Renames a key. Has no effect if the source does not have the key.')
       .optional(),
-    prefix: s.string().minLength(1).maxLength(253).pattern(KEY).describe('Stands before every key.').optional(),
-    suffix: s.string().minLength(1).maxLength(253).pattern(KEY).describe('Stands after every key.').optional(),
+    prefix: s.string().minLength(1).maxLength(253).pattern(KEY).describe('A prefix for every key.').optional(),
+    suffix: s.string().minLength(1).maxLength(253).pattern(KEY).describe('A suffix for every key.').optional(),
     set: s
       .object({ key: key(), value: s.string().maxLength(1_048_576) })
-      .describe('Gives a key a fixed value, new or not.')
+      .describe('Sets a key to a fixed value, whether or not the source has the key.')
       .optional(),
-    remove: s.object({ key: key() }).describe('Leaves a key out.').optional(),
+    remove: s.object({ key: key() }).describe('Removes a key.').optional(),
     replace: s
       .object({
-        keys: globs().default(['*']).describe('The keys whose values are looked at, as globs.'),
+        keys: globs().default(['*']).describe('Globs of the keys in whose values matches are replaced.'),
         pattern: s.string().minLength(1).maxLength(1024).describe('A regular expression in RE2 syntax.'),
-        replacement: s.string().maxLength(65_536).describe('What every match becomes; `$1` is its first group.'),
+        replacement: s.string().maxLength(65_536).describe('The replacement of every match; `$1` is its first group.'),
       })
-      .describe('Replaces every match of a regular expression in values. Binary values are left alone.')
+      .describe('Replaces every match of a regular expression in values. Binary values are not changed.')
       .optional(),
     template: s
       .object({
         key: key(),
-        template: s.string().maxLength(262_144).describe('Text; `{{ data.key }}` holds a CEL expression over `data`.'),
+        template: s
+          .string()
+          .maxLength(262_144)
+          .describe('The template text; `{{ data.key }}` contains a CEL expression over `data`.'),
       })
-      .describe('Gives a key a value made of others.')
+      .describe('Sets a key to a value composed from other keys.')
       .optional(),
   })
   .exactlyOneOf('rename', 'prefix', 'suffix', 'set', 'remove', 'replace', 'template');
@@ -52,19 +55,19 @@ const metadata = s.object({
     .map(s.string().maxLength(63).pattern('^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$'))
     .maxProperties(64)
     .rule(RESERVED_RULE, RESERVED)
-    .describe('Labels of every copy.')
+    .describe('Labels to set on every copy.')
     .optional(),
   annotations: s
     .map(s.string().maxLength(16_384))
     .maxProperties(64)
     .rule(RESERVED_RULE, RESERVED)
-    .describe('Annotations of every copy.')
+    .describe('Annotations to set on every copy.')
     .optional(),
   copyLabels: globs()
-    .describe('Labels of the source that copies get too, as globs over their names. Defaults to none.')
+    .describe('Globs of the names of the labels to copy from the source. Defaults to none.')
     .optional(),
   copyAnnotations: globs()
-    .describe('Annotations of the source that copies get too, as globs over their names. Defaults to none.')
+    .describe('Globs of the names of the annotations to copy from the source. Defaults to none.')
     .optional(),
 });
 
@@ -76,7 +79,7 @@ const destination = s.object({
     .maxLength(253)
     .pattern('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$')
     .default('')
-    .describe('The name of this copy. Empty means targetName.'),
+    .describe('The name of this copy. Defaults to targetName.'),
 });
 
 const TARGET_NAME = '(has(self.targetName) ? self.targetName : self.configMapName)';
@@ -87,71 +90,73 @@ export const spec = s
   .object({
     sourceNamespace: s.dnsLabel().describe('The namespace of the ConfigMap to copy.'),
     configMapName: s.dnsSubdomain().describe('The name of the ConfigMap to copy.'),
-    destinationNamespace: s.dnsLabel().describe('A namespace that gets a copy.').optional(),
+    destinationNamespace: s.dnsLabel().describe('A namespace to copy to.').optional(),
     destinations: s
       .array(destination)
       .maxItems(256)
       .listMapBy('namespace', 'name')
-      .describe('Namespaces that get a copy, each under a name of its own if wanted.')
+      .describe('Namespaces to copy to, each with an optional name for its copy.')
       .optional(),
     destinationSelector: s
       .labelSelector()
-      .describe('Every namespace with these labels gets a copy, now and later. An empty selector means all namespaces.')
+      .describe(
+        'Selects the namespaces to copy to by their labels, including namespaces that are created or relabeled later. An empty selector matches all namespaces.',
+      )
       .optional(),
     excludeNamespaces: globs(256)
       .default([...DEFAULT_EXCLUDED])
-      .describe('Namespaces that the selector leaves out, as globs. A list of your own replaces the default.'),
+      .describe('Globs of the namespaces that destinationSelector excludes. A list that you set replaces the default.'),
     targetName: s.dnsSubdomain().describe('The name of the copies. Defaults to configMapName.').optional(),
     keys: s
       .object({
         include: globs(256).describe('Globs of the keys to copy. Defaults to all.').optional(),
-        exclude: globs(256).describe('Globs of the keys to leave out. Defaults to none.').optional(),
+        exclude: globs(256).describe('Globs of the keys to exclude. Defaults to none.').optional(),
       })
-      .describe('Which keys are copied.')
+      .describe('The keys to copy. Defaults to all.')
       .optional(),
     transforms: s
       .array(transform)
       .maxItems(64)
       .listType('atomic')
-      .describe('What is changed on the way, in this order, after the choice of keys.')
+      .describe('Changes to the copied keys and values, applied in order after the keys are selected.')
       .optional(),
     metadata: metadata.describe('Labels and annotations of the copies.').optional(),
     direction: s
       .enum(['OneWay', 'Bidirectional'])
       .default('OneWay')
-      .describe('Bidirectional keeps both ConfigMaps the same, whichever is edited.'),
+      .describe(
+        'OneWay copies the source to its destinations. Bidirectional keeps both ConfigMaps identical, no matter which one is edited.',
+      ),
     conflictPolicy: s
       .enum(['SourceWins', 'SkipIfModified', 'Merge', 'NewestWins', 'Manual'])
       .default('SourceWins')
       .describe(
-        'What happens to a copy that somebody else changed. SourceWins repairs it, SkipIfModified leaves it alone and reports it, Merge keeps the keys of others. NewestWins and Manual are for Bidirectional: the side that was written last, or a decision by annotation.',
+        'What to do when another client changed a copy. SourceWins reverts the change, SkipIfModified keeps and reports it, Merge keeps keys that the source does not have. Only with Bidirectional: NewestWins uses the side that was written last, Manual waits for a decision by annotation.',
       ),
     deletionPolicy: s
       .enum(['Delete', 'Orphan'])
       .default('Delete')
       .describe(
-        'What happens to copies that are no longer asked for. Objects that were there before are never deleted.',
+        'What to do with copies that are no longer requested. ConfigMaps that existed before are never deleted.',
       ),
     sourceDeletionPolicy: s
       .enum(['Retain', 'Delete'])
       .default('Retain')
-      .describe('What happens to copies when the source is deleted.'),
+      .describe('What to do with the copies when the source is deleted.'),
     adoptExisting: s
       .boolean()
       .default(true)
-      .describe('Whether a ConfigMap that is there already is taken over. Its content is saved beside it first.'),
+      .describe('Whether to adopt a ConfigMap that already exists. Its content is saved to a backup ConfigMap first.'),
     syncInterval: s
       .duration()
       .rule("self == duration('0s') || self >= duration('10s')", { message: 'must be 0 or at least 10s' })
       .default('10m')
-      .describe('How often everything is looked at even if nothing happens. 0 means never.'),
+      .describe('How often to reconcile when nothing changes. 0 means never.'),
     serviceAccountName: s
       .dnsSubdomain()
-      .describe(
-        'An account of this namespace: what it may not read or write is not synced. Defaults to the rights of the author.',
-      )
+      .describe('A ServiceAccount in this namespace. The sync needs its permissions instead of those of the author.')
       .optional(),
-    paused: s.boolean().default(false).describe('Leaves everything as it is until it is false again.'),
+    paused: s.boolean().default(false).describe('Suspends the sync: nothing is read or written while it is true.'),
   })
   .rule(
     'has(self.destinationNamespace) || has(self.destinationSelector) || (has(self.destinations) && self.destinations.size() > 0)',
@@ -166,18 +171,18 @@ export const spec = s
     { ...NOT_ITSELF, fieldPath: '.destinations' },
   )
   .rule("self.direction != 'Bidirectional' || !has(self.transforms) || self.transforms.size() == 0", {
-    message: 'Bidirectional cannot undo transforms; remove them, or sync OneWay',
+    message: 'transforms are not allowed with direction Bidirectional; remove them, or set direction to OneWay',
     fieldPath: '.transforms',
   })
   .rule("self.direction != 'Bidirectional' || !has(self.keys)", {
-    message: 'Bidirectional syncs all keys; remove keys, or sync OneWay',
+    message: 'keys is not allowed with direction Bidirectional; remove it, or set direction to OneWay',
     fieldPath: '.keys',
   })
   .rule(
     "self.direction != 'Bidirectional' || (!has(self.destinationSelector) && (has(self.destinationNamespace) ? 1 : 0) + (has(self.destinations) ? self.destinations.size() : 0) == 1)",
-    { message: 'Bidirectional needs exactly one destination, by name', fieldPath: '.direction' },
+    { message: 'direction Bidirectional requires exactly one destination, specified by name', fieldPath: '.direction' },
   )
   .rule("self.direction == 'Bidirectional' || !(self.conflictPolicy in ['NewestWins', 'Manual'])", {
-    message: 'NewestWins and Manual need direction Bidirectional; use SourceWins, SkipIfModified or Merge',
+    message: 'NewestWins and Manual require direction Bidirectional; use SourceWins, SkipIfModified or Merge',
     fieldPath: '.conflictPolicy',
   });

@@ -11,9 +11,11 @@ const destination = s.object({
   name: s.string(),
   status: s
     .enum(['Synced', 'Pending', 'Conflict', 'Failed'])
-    .describe('Pending waits for something, such as a namespace; Conflict waits for a person.'),
-  reason: s.string().describe('One word that says why, for programs.').optional(),
-  message: s.string().describe('What people should know.').optional(),
+    .describe(
+      'Pending waits for a change in the cluster, such as a new namespace; Conflict waits for a decision by a user; Failed needs a correction, or is retried.',
+    ),
+  reason: s.string().describe('A machine-readable reason, in CamelCase.').optional(),
+  message: s.string().describe('A human-readable description of the problem.').optional(),
   hash: s.string().describe('The hash of the content that was last written.').optional(),
   lastSyncTime: s.dateTime().describe('When the content was last written.').optional(),
 });
@@ -21,20 +23,20 @@ const destination = s.object({
 /** status is the schema of the status of a ConfigMapSync, except for conditions. */
 export const status = s.object({
   lastSyncTime: s.dateTime().describe('When a copy was last written.').optional(),
-  syncStatus: s.enum(['Success', 'Failed', 'InProgress']).describe('How the last sync went.').optional(),
-  message: s.string().describe('What people should know about the last sync.').optional(),
+  syncStatus: s.enum(['Success', 'Failed', 'InProgress']).describe('The result of the last sync.').optional(),
+  message: s.string().describe('A human-readable description of the last sync.').optional(),
   sourceExists: s.boolean().optional(),
   destinationExists: s.boolean().describe('Whether every copy exists.').optional(),
-  retryCount: s.integer().min(0).describe('How often in a row a sync has failed.').optional(),
+  retryCount: s.integer().min(0).describe('The number of consecutive failed syncs.').optional(),
   sourceHash: s.string().describe("The hash of the source's content.").optional(),
-  sourceResourceVersion: s.string().describe('The version of the source whose content was synced.').optional(),
+  sourceResourceVersion: s.string().describe('The resourceVersion of the source whose content was synced.').optional(),
   destinations: s
     .array(destination)
     .maxItems(MOST_DESTINATIONS)
     .listType('atomic')
-    .describe(`What holds of each copy; of many, ${MOST_DESTINATIONS}: those that need attention first.`)
+    .describe(`The status of at most ${MOST_DESTINATIONS} copies, those that need attention first.`)
     .optional(),
-  syncedCount: s.integer().min(0).describe('How many copies are as they should be.').optional(),
-  totalCount: s.integer().min(0).describe('How many copies there should be.').optional(),
-  lastHandledForceSync: s.string().describe('The value of the force-sync annotation that was last obeyed.').optional(),
+  syncedCount: s.integer().min(0).describe('The number of copies that are in sync.').optional(),
+  totalCount: s.integer().min(0).describe('The number of requested copies.').optional(),
+  lastHandledForceSync: s.string().describe('The value of the force-sync annotation that was last handled.').optional(),
 });

@@ -19,33 +19,33 @@ function reviewing(allowed: string[], options: Partial<AccessReviewsOptions> = {
 }
 
 describe('AccessReviews', () => {
-  test('asks about the whole subject, with one question for one right', async () => {
+  test('reviews the whole subject, with one request for one permission', async () => {
     const { reviews, transport, asked } = reviewing(['get configmaps a/m']);
     expect(await reviews.missing(alice, [get('a', 'm')])).toEqual([]);
     expect(asked()).toEqual(['get configmaps a/m']);
     expect(transport.questions[0]?.spec).toMatchObject(alice);
   });
 
-  test('asks about the whole cluster first when there are several places', async () => {
+  test('reviews the whole cluster first for several namespaces', async () => {
     const { reviews, asked } = reviewing(['create configmaps */*']);
     expect(await reviews.missing(alice, ['a', 'b', 'c'].map(create))).toEqual([]);
     expect(asked()).toEqual(['create configmaps */*']);
   });
 
-  test('asks about each place when the whole cluster is not allowed', async () => {
+  test('reviews each namespace if the cluster-wide permission is missing', async () => {
     const { reviews, asked } = reviewing(['create configmaps a/*', 'create configmaps c/*']);
     expect(await reviews.missing(alice, ['a', 'b', 'c'].map(create))).toEqual([create('b')]);
     expect(asked()).toEqual(['*', 'a', 'b', 'c'].map((place) => `create configmaps ${place}/*`));
   });
 
-  test('stops when enough is missing', async () => {
+  test('stops at the maximum number of missing permissions', async () => {
     const { reviews, asked } = reviewing([]);
     const everywhere = Array.from({ length: 200 }, (_, index) => create(`n${index}`));
     expect(await reviews.missing(alice, everywhere)).toEqual(everywhere.slice(0, 5));
     expect(asked().length).toBeLessThan(20);
   });
 
-  test('remembers answers for 30 s, for one subject only', async () => {
+  test('caches responses for 30 s, per subject', async () => {
     const { reviews, asked, clock } = reviewing(['get configmaps a/m']);
     await reviews.missing(alice, [get('a', 'm'), create('b')]);
     await clock.advance(29_000);
@@ -64,14 +64,14 @@ describe('AccessReviews', () => {
     expect(asked()).toHaveLength(6);
   });
 
-  test('remembers nothing when told so', async () => {
+  test('caches nothing with keepMs 0', async () => {
     const { reviews, asked } = reviewing([], { keepMs: 0 });
     await reviews.missing(alice, [get('a', 'm')]);
     await reviews.missing(alice, [get('a', 'm')]);
     expect(asked()).toHaveLength(2);
   });
 
-  test('asks in single namespaces only without rights in the whole cluster', async () => {
+  test('reviews only single namespaces without cluster-wide permissions', async () => {
     const { reviews, transport } = reviewing(['create configmaps */*'], { local: true });
     const all: Right = { verb: 'create', resource: 'configmaps' };
     expect(await reviews.missing(alice, [create('a'), create('b'), all])).toEqual([all]);
@@ -81,7 +81,7 @@ describe('AccessReviews', () => {
     ]);
   });
 
-  test('takes no failure for an answer', async () => {
+  test('throws if a review fails', async () => {
     const failing = { maySubject: () => Promise.reject(new Error('down')) };
     const reviews = new AccessReviews({ client: failing, clock: new VirtualClock() });
     await expect(reviews.missing(alice, [create('a')])).rejects.toThrow('down');
@@ -93,7 +93,7 @@ describe('reviewServiceAccount', () => {
   const path = '/api/v1/namespaces/team/serviceaccounts/syncer';
   const rights = [get('a', 'm'), create('b')];
 
-  test('misses an account that is not there', async () => {
+  test('reports a missing account', async () => {
     const { client, reviews, asked } = reviewing([]);
     const verdict = await reviewServiceAccount({ live: client, reviews, account, rights });
     expect(verdict).toMatchObject({ granted: false, reason: 'ServiceAccountNotFound' });
@@ -101,7 +101,7 @@ describe('reviewServiceAccount', () => {
     expect(asked()).toEqual([]);
   });
 
-  test('names what the account lacks, asked about as the API server knows it', async () => {
+  test('reports the permissions that the account lacks', async () => {
     const { client, reviews, transport } = reviewing(['get configmaps a/m']);
     transport.objects.add(path);
     const verdict = await reviewServiceAccount({ live: client, reviews, account, rights });
@@ -113,7 +113,7 @@ describe('reviewServiceAccount', () => {
     });
   });
 
-  test('grants an account that may do all', async () => {
+  test('grants an account with all permissions', async () => {
     const { client, reviews, transport } = reviewing(['get configmaps */*', 'create configmaps b/*']);
     transport.objects.add(path);
     expect(await reviewServiceAccount({ live: client, reviews, account, rights })).toMatchObject({ granted: true });
@@ -121,7 +121,7 @@ describe('reviewServiceAccount', () => {
 });
 
 describe('describeRights', () => {
-  test('says what, of which name and where', () => {
+  test('describes verb, resource, name and namespace', () => {
     const everywhere: Right = { verb: 'delete', resource: 'configmaps' };
     const account: Right = { verb: 'impersonate', resource: 'serviceaccounts', namespace: 'a', name: 'x' };
     expect(describeRights([get('a', 'm'), everywhere, account])).toBe(

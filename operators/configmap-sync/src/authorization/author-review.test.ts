@@ -23,13 +23,13 @@ const isReviewed = (configuration: ReviewConfiguration | undefined, name = 'team
   isAuthorReviewed({ configuration, namespace: { name, labels }, ownNamespace: 'system' });
 
 describe('isAuthorReviewed', () => {
-  test('holds where the configuration that we render is installed', () => {
+  test('is true if the rendered configuration is installed', () => {
     expect(webhookFullName(OPERATOR, review)).toBe(REVIEW_WEBHOOK);
     expect(isReviewed(installed)).toBe(true);
     expect(isReviewed(installed, 'kube-system')).toBe(true);
   });
 
-  test('never holds in the own namespace, whatever is installed', () => {
+  test("is never true in the manager's own namespace", () => {
     expect(isReviewed(installed, 'system')).toBe(false);
     expect(isReviewed(changed({ namespaceSelector: {} }), 'system')).toBe(false);
   });
@@ -39,7 +39,7 @@ describe('isAuthorReviewed', () => {
     ['nothing is installed', undefined],
     ['it is empty', {}],
     ['another webhook', changed({ name: 'other.configmap-sync.bowline.dev' })],
-    ['it may fail', changed({ failurePolicy: 'Ignore' })],
+    ['failures are ignored', changed({ failurePolicy: 'Ignore' })],
     [
       'it selects other namespaces',
       changed({ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'x' } } }),
@@ -47,26 +47,26 @@ describe('isAuthorReviewed', () => {
     ['it selects by labels that are missing', changed({ namespaceSelector: { matchLabels: { review: 'yes' } } })],
     ['its selector is not valid', changed({ namespaceSelector: { matchExpressions: [{ key: 'a', operator: '?' }] } })],
     [
-      'authors can avoid it with a label',
+      'authors can bypass it with a label',
       changed({ objectSelector: { matchExpressions: [{ key: 'skip', operator: 'DoesNotExist' }] } }),
     ],
     [
-      'authors can avoid it with a condition',
+      'authors can bypass it with a match condition',
       changed({ matchConditions: [{ name: 'x', expression: "!('skip' in object.metadata.annotations)" }] }),
     ],
-    ['it is asked about creations only', changed({ rules: [{ ...rule, operations: ['CREATE'] }] })],
-    ['it is asked about another kind', changed({ rules: [{ ...rule, resources: ['others'] }] })],
-    ['it is asked about another group', changed({ rules: [{ ...rule, apiGroups: ['example.dev'] }] })],
-    ['it is asked about another version', changed({ rules: [{ ...rule, apiVersions: ['v0'] }] })],
-    ['it is asked about the status only', changed({ rules: [{ ...rule, resources: ['configmapsyncs/status'] }] })],
+    ['it is only called for creations', changed({ rules: [{ ...rule, operations: ['CREATE'] }] })],
+    ['it is called for another kind', changed({ rules: [{ ...rule, resources: ['others'] }] })],
+    ['it is called for another group', changed({ rules: [{ ...rule, apiGroups: ['example.dev'] }] })],
+    ['it is called for another version', changed({ rules: [{ ...rule, apiVersions: ['v0'] }] })],
+    ['it is only called for the status', changed({ rules: [{ ...rule, resources: ['configmapsyncs/status'] }] })],
     ['it has no rules', changed({ rules: [] })],
-  ])('does not hold when %s', (_, configuration) => {
+  ])('is false if %s', (_, configuration) => {
     expect(isReviewed(configuration)).toBe(false);
   });
 
   test.each<[string, Partial<Entry>]>([
-    ['the failure policy is left to its default', { failurePolicy: undefined }],
-    ['there is no condition at all', { matchConditions: undefined }],
+    ['the failure policy is the default', { failurePolicy: undefined }],
+    ['there are no match conditions', { matchConditions: undefined }],
     [
       'rules are wider',
       { rules: [{ ...rule, operations: ['*'], resources: ['*'], apiGroups: ['*'], apiVersions: ['*'], scope: '*' }] },
@@ -81,11 +81,11 @@ describe('isAuthorReviewed', () => {
       },
     ],
     ['the name is selected', { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'team' } } }],
-  ])('holds when %s', (_, change) => {
+  ])('is true if %s', (_, change) => {
     expect(isReviewed(changed(change))).toBe(true);
   });
 
-  test('goes by the labels of the namespace, but not by a forged name', () => {
+  test('matches the labels of the namespace, but not a forged name label', () => {
     const labelled = changed({ namespaceSelector: { matchLabels: { review: 'yes' } } });
     expect(isReviewed(labelled, 'team', { review: 'yes' })).toBe(true);
     const named = changed({ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'x' } } });

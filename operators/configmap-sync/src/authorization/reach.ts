@@ -20,7 +20,7 @@ export function reachProblems(
   const outside = (field: string, name: string | undefined): readonly FieldProblem[] =>
     name === undefined || namespaces.includes(name)
       ? []
-      : [forbidden(field, `the manager does not work in namespace ${name}, but in ${reached}`)];
+      : [forbidden(field, `the manager has no access to namespace ${name}; use one of its namespaces: ${reached}`)];
   const { destinations = [] } = spec;
   return [
     ...outside('metadata.namespace', namespace),
@@ -31,7 +31,7 @@ export function reachProblems(
       ? [
           forbidden(
             'spec.destinationSelector',
-            `the manager works in the namespaces ${reached} only; name destinations`,
+            `the manager is limited to the namespaces ${reached}; list the destinations by name`,
           ),
         ]
       : []),

@@ -49,7 +49,7 @@ export async function reviewServiceAccount(review: ServiceAccountReview): Promis
   }
   const missing = await reviews.missing(serviceAccountSubject(account), [...rights, ...selected], { signal });
   if (missing.length === 0) {
-    return { granted: true, reason: 'Granted', message: `${shown} may do all that this sync does` };
+    return { granted: true, reason: 'Granted', message: `${shown} has all permissions that this ConfigMapSync needs` };
   }
   const unnamed = new Set(selected);
   const named = missing.filter((right) => !unnamed.has(right));
@@ -57,6 +57,6 @@ export async function reviewServiceAccount(review: ServiceAccountReview): Promis
     ...(named.length > 0 ? [describeRights(named)] : []),
     ...(named.length < missing.length ? [SELECTED] : []),
   ];
-  const message = `${shown} may not: ${lacking.join('; ')}; grant it a Role with these rights`;
+  const message = `${shown} lacks permissions: ${lacking.join('; ')}; grant them with RBAC`;
   return { granted: false, reason: 'InsufficientPermissions', message, missing };
 }

@@ -10,23 +10,23 @@ const copy = (annotations: Record<string, string>) => ({ metadata: { annotations
 
 describe('baseOf', () => {
   it.each([
-    ['what the copy remembers', { [ANNOTATIONS.base]: '{"d/size":"1234"}' }, { 'd/size': '1234' }],
+    ['the recorded base', { [ANNOTATIONS.base]: '{"d/size":"1234"}' }, { 'd/size': '1234' }],
     [
-      'the copy itself, synced one way and not edited since',
+      'the content of a copy that was synced one way and not edited since',
       { [ANNOTATIONS.appliedHash]: contentHash(contentOf({ data })) },
       hashes,
     ],
     ['nothing, for a copy that was edited', { [ANNOTATIONS.appliedHash]: 'other' }, undefined],
     ['nothing, for an object that was never synced', {}, undefined],
-    ['nothing, when somebody damaged it', { [ANNOTATIONS.base]: '{' }, undefined],
-    ['nothing, when it is no map', { [ANNOTATIONS.base]: '[1]' }, undefined],
+    ['nothing, for a damaged annotation', { [ANNOTATIONS.base]: '{' }, undefined],
+    ['nothing, for an annotation that is not a map', { [ANNOTATIONS.base]: '[1]' }, undefined],
   ])('is %s', (_, annotations, base) => {
     expect(baseOf(copy(annotations))).toEqual(base);
   });
 });
 
 describe('formatBase', () => {
-  it('reads back what it wrote, and refuses what no annotation can hold', () => {
+  it('parses what it formats, and returns undefined for a base that exceeds the limit', () => {
     expect(baseOf(copy({ [ANNOTATIONS.base]: formatBase(hashes) ?? '' }))).toEqual(hashes);
     const many = Object.fromEntries(
       Array.from({ length: 8_000 }, (_, index) => [`d/key-${index}`, '0123456789abcdef']),

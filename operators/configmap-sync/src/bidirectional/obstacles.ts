@@ -6,7 +6,8 @@ import type { ThreeWayResult } from './three-way.ts';
 export const tooManyKeys: Obstacle = {
   state: 'Failed',
   reason: 'TooLarge',
-  message: 'there are too many keys to remember what both sides agreed on; split the ConfigMap, or sync OneWay',
+  message:
+    'too many keys to record the state that both sides agree on; split the ConfigMap, or set spec.direction to OneWay',
 };
 
 /** obstacleTo returns why the sides cannot get their desired content, or undefined if there is no obstacle. */
@@ -17,14 +18,14 @@ export function obstacleTo(
   if (writeSource && isSourceImmutable) {
     return failed(
       'SourceImmutable',
-      'the source is immutable, but the copy was edited; undo that, or recreate the source',
+      'the copy was edited, but the source is immutable; revert the edit, or recreate the source as a mutable ConfigMap',
     );
   }
   const size = Math.max(contentSize(source), contentSize(destination));
   if (size <= MOST_CONTENT_BYTES) return undefined;
   return failed(
     'TooLarge',
-    `both sides together have ${size} bytes, and a ConfigMap holds at most ${MOST_CONTENT_BYTES}; remove keys on one side`,
+    `the merged content has ${size} bytes, but a ConfigMap holds at most ${MOST_CONTENT_BYTES}; remove keys on one side`,
   );
 }
 
@@ -39,7 +40,7 @@ export function conflictOf({ conflicts }: Pick<ThreeWayResult, 'conflicts'>): Ob
   return {
     state: 'Conflict',
     reason: 'KeyConflict',
-    message: `both sides changed ${keys}; set the annotation sync.bowline.dev/resolve to Source or Destination, or make them the same`,
+    message: `both sides changed these keys: ${keys}; set the annotation sync.bowline.dev/resolve on the ConfigMapSync to Source or Destination, or set both sides to the same value`,
   };
 }
 

@@ -44,7 +44,7 @@ describe('threeWay', () => {
     ['a key removed from the source', [{ a: '1' }, {}, { a: '1' }], {}, { source: false, destination: true }],
     ['a key removed from the copy', [{ a: '1' }, { a: '1' }, {}], {}, { source: true, destination: false }],
     ['a key removed from both', [{ a: '1' }, {}, {}], {}, { source: false, destination: false }],
-    ['all of a new copy', [{}, { a: '1', b: '2' }, {}], { a: '1', b: '2' }, { source: false, destination: true }],
+    ['all keys of a new copy', [{}, { a: '1', b: '2' }, {}], { a: '1', b: '2' }, { source: false, destination: true }],
   ])('merges %s', (_, sides, merged, writes) => {
     const result = merge(sides);
     expect(result.merged.data).toEqual(merged);
@@ -76,13 +76,13 @@ describe('threeWay', () => {
     [removedByThem, { policy: 'SourceWins' }, { a: '2' }],
     [removedByThem, { policy: 'Merge' }, { a: '2' }],
     [removedByThem, { policy: 'NewestWins', newer: 'destination' }, {}],
-  ])('decides a conflict of %j with %j', (sides, options, merged) => {
+  ])('resolves a conflict of %j with %j', (sides, options, merged) => {
     const result = merge(sides, options);
     expect(result.merged.data).toEqual(merged);
     expect(result.conflicts).toEqual([]);
   });
 
-  test.each(['Manual', 'SkipIfModified'] as const)('leaves a conflict alone on both sides with %s', (policy) => {
+  test.each(['Manual', 'SkipIfModified'] as const)('keeps a conflicting key on both sides with %s', (policy) => {
     const result = merge(edits, { policy });
     expect(result.conflicts).toEqual(['a']);
     expect(result.merged.data).toEqual({ b: '2' });
@@ -92,7 +92,7 @@ describe('threeWay', () => {
     expect(result.base).toEqual(keyHashes(content({ a: '1', b: '2' })));
   });
 
-  test('sees a key that became binary as changed', () => {
+  test('treats a key that became binary as changed', () => {
     const result = threeWay({
       base: keyHashes(content({ a: 'x' })),
       source: content({ a: 'x' }),
@@ -110,7 +110,7 @@ describe('threeWay', () => {
   const value = (of: Content, key: string): string | undefined =>
     Object.hasOwn(of.data, key) ? of.data[key] : undefined;
 
-  test('loses no edit that only one side made, and of two edits keeps one or both', () => {
+  test('keeps every edit of a single side, and at least one of two conflicting edits', () => {
     fc.assert(
       fc.property(side, side, side, policies, newer, (base, source, destination, policy, last) => {
         const given = [content(base), content(source), content(destination)] as const;
@@ -132,7 +132,7 @@ describe('threeWay', () => {
     );
   });
 
-  test('has nothing left to do once it was done', () => {
+  test('changes nothing when it is applied again', () => {
     fc.assert(
       fc.property(side, side, side, policies, newer, (base, source, destination, policy, last) => {
         const first = merge([base, source, destination], { policy, newer: last });

@@ -17,7 +17,7 @@ export function refuseUnreviewed(context: SyncContext): void {
   throw refusal(
     context,
     'AuthorNotReviewed',
-    `no webhook reviews the authors of ConfigMapSyncs in namespace ${name}; install the webhook configuration for it, or run the manager with --trust-all-authors`,
+    `the permissions of the author were not reviewed, because no webhook covers namespace ${name}; install the webhook configuration for it, use a namespace other than that of the manager, or run the manager with --trust-all-authors`,
   );
 }
 

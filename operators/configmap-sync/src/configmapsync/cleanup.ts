@@ -17,7 +17,7 @@ export async function cleanUp(context: SyncContext): Promise<void> {
   const going = copies.filter((copy) => !left.has(copy));
   const problems = await release(context, going, context.object.spec.deletionPolicy);
   if (problems.length > 0) {
-    throw slow('CleanupFailed', `${problems.length} copies could not be removed; ${problems[0]}`);
+    throw slow('CleanupFailed', `failed to remove ${problems.length} copies, will retry; ${problems[0]}`);
   }
   sayLeft(context, [...left]);
   context.deps.metrics.forget(context.key);

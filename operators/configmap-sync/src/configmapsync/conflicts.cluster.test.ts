@@ -7,7 +7,7 @@ import { syncCluster } from './sync-cluster.test-support.ts';
 
 const merge = (body: object) => ({ type: 'merge', body }) as const;
 
-it('leaves an edited copy alone until somebody forces the sync', async () => {
+it('keeps an edited copy until the sync is forced', async () => {
   await using c = await syncCluster();
   const { source, copied } = c;
   await c.sync({ destinationNamespace: copied.namespace, conflictPolicy: 'SkipIfModified' });
@@ -26,7 +26,7 @@ it('leaves an edited copy alone until somebody forces the sync', async () => {
   await c.untilReady('DestinationModified');
 });
 
-it('merges keys into a copy and takes back only its own', async () => {
+it('merges keys into a copy, and removes only its own', async () => {
   await using c = await syncCluster();
   const { source, copied } = c;
   await c.sync({ destinationNamespace: copied.namespace, conflictPolicy: 'Merge' });
@@ -43,7 +43,7 @@ it('merges keys into a copy and takes back only its own', async () => {
   await c.untilReady();
 });
 
-it('leaves a copy to its first owner, and takes it over when that one goes', async () => {
+it('does not change the copy of another ConfigMapSync, and takes it over when that is deleted', async () => {
   await using c = await syncCluster();
   const { copied } = c;
   await c.sync({ destinationNamespace: copied.namespace }, 'first');
@@ -60,7 +60,7 @@ it('leaves a copy to its first owner, and takes it over when that one goes', asy
   expect(copy.metadata?.labels?.[LABELS.syncName]).toBe('second');
 });
 
-it('recreates an immutable copy of its own, and leaves one that was there before', async () => {
+it('recreates an immutable copy that it created, and does not change one that existed before', async () => {
   await using c = await syncCluster();
   const { source, copied } = c;
   const other = { ...copied, name: 'other' };
@@ -81,7 +81,7 @@ it('recreates an immutable copy of its own, and leaves one that was there before
   expect((await c.admin.get(ConfigMap, other)).data).toEqual({ precious: '1' });
 });
 
-it('leaves what is there alone when told to, and copies when it goes', async () => {
+it('does not change an existing ConfigMap with adoptExisting: false, and copies when it is deleted', async () => {
   await using c = await syncCluster();
   const { copied } = c;
   await c.admin.create(ConfigMap, { metadata: copied, data: { precious: '1' } });

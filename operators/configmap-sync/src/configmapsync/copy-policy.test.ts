@@ -101,12 +101,12 @@ type Row = [what: string, copy: ConfigMap | undefined, rules: Rules, plan: strin
 
 describe('copyPolicy', () => {
   it.each<Row>([
-    ['creates what is not there', undefined, {}, 'create'],
-    ['keeps a copy that is as it should be', copyOf(), {}, 'keep'],
-    ['marks a copy of a source that was made anew', ofEarlierSource(), {}, 'mark'],
-    ['follows the source', copyOf(older), {}, 'write desired'],
-    ['repairs a copy that somebody edited', edited({ data: { color: 'green' } }), {}, 'write drift'],
-    ['repairs a copy that somebody emptied', edited({ data: {} }), {}, 'write drift'],
+    ['creates a missing copy', undefined, {}, 'create'],
+    ['keeps a copy that is up to date', copyOf(), {}, 'keep'],
+    ['updates the annotations when the source was recreated', ofEarlierSource(), {}, 'mark'],
+    ['updates the copy when the source changes', copyOf(older), {}, 'write desired'],
+    ['repairs an edited copy', edited({ data: { color: 'green' } }), {}, 'write drift'],
+    ['repairs an emptied copy', edited({ data: {} }), {}, 'write drift'],
     [
       'waits for a copy that is being deleted',
       { ...copyOf(), metadata: { ...copyOf().metadata, deletionTimestamp: at } },
@@ -114,53 +114,58 @@ describe('copyPolicy', () => {
       'Pending DestinationTerminating',
     ],
     [
-      'leaves an edited copy alone when told to',
+      'keeps an edited copy with SkipIfModified',
       edited({ data: { color: 'green' } }),
       { policy: 'SkipIfModified' },
       'Conflict DestinationModified',
     ],
     [
-      'leaves it alone also when the source has changed',
+      'keeps an edited copy with SkipIfModified when the source changes',
       edited({ data: { color: 'green' } }, older),
       { policy: 'SkipIfModified' },
       'Conflict DestinationModified',
     ],
-    ['follows the source when nobody edited the copy', copyOf(older), { policy: 'SkipIfModified' }, 'write desired'],
     [
-      'ends a conflict when the copy is what it should be',
+      'updates an unedited copy with SkipIfModified when the source changes',
+      copyOf(older),
+      { policy: 'SkipIfModified' },
+      'write desired',
+    ],
+    [
+      'ends a conflict when the copy has the desired content',
       { ...copyOf(older), data: { color: 'red' } },
       { policy: 'SkipIfModified' },
       'mark',
     ],
     [
-      'writes over a conflict when forced',
+      'overwrites a conflict when forced',
       edited({ data: { color: 'green' } }),
       { policy: 'SkipIfModified', isForced: true },
       'write drift',
     ],
     ['keeps foreign keys with Merge', edited({ data: { color: 'red', theirs: '1' } }), { policy: 'Merge' }, 'keep'],
     ['repairs our keys with Merge', edited({ data: { color: 'x', theirs: '1' } }), { policy: 'Merge' }, 'write drift'],
-    ['recreates an immutable copy of ours', edited({ immutable: true }, older), {}, 'recreate'],
-    ['keeps an immutable copy that is as it should be', edited({ immutable: true }), {}, 'keep'],
+    ['recreates an immutable copy that it created', edited({ immutable: true }, older), {}, 'recreate'],
+    ['keeps an immutable copy that is up to date', edited({ immutable: true }), {}, 'keep'],
+    ['fails for an adopted immutable object', adopted(older, { immutable: true }), {}, 'Failed DestinationImmutable'],
+    ['updates an adopted object', adopted(older), {}, 'write desired'],
+    ['adopts an existing object', foreign(), {}, 'adopt'],
+    ['adopts an object that only has the same manager label', labelled({ [MANAGED_BY]: 'configmapsync' }), {}, 'adopt'],
     [
-      'cannot change an immutable object that was there before',
-      adopted(older, { immutable: true }),
-      {},
-      'Failed DestinationImmutable',
+      'fails for an existing object if adoptExisting is false',
+      foreign(),
+      { adoptExisting: false },
+      'Failed DestinationExists',
     ],
-    ['updates an object that was there before', adopted(older), {}, 'write desired'],
-    ['takes over what is there', foreign(), {}, 'adopt'],
-    ['takes over what merely has the same manager', labelled({ [MANAGED_BY]: 'configmapsync' }), {}, 'adopt'],
-    ['leaves what is there alone when told to', foreign(), { adoptExisting: false }, 'Failed DestinationExists'],
-    ['cannot take over something immutable', foreign({ immutable: true }), {}, 'Failed DestinationImmutable'],
+    ['fails to adopt an immutable object', foreign({ immutable: true }), {}, 'Failed DestinationImmutable'],
     [
-      'takes over something immutable that is as it should be',
+      'adopts an immutable object that has the desired content',
       foreign({ immutable: true, data: { color: 'red' } }),
       {},
       'adopt',
     ],
     [
-      'leaves alone what another controller looks after',
+      'fails for an object of another controller',
       foreign({
         metadata: {
           ...place,
@@ -171,26 +176,26 @@ describe('copyPolicy', () => {
       'Failed DestinationOwnedByAnother',
     ],
     [
-      'leaves the copy of another ConfigMapSync alone',
+      'fails for the copy of another ConfigMapSync',
       labelled(ownerLabels({ namespace: 'team-c', name: 'alive' })),
       {},
       'Failed DestinationOwnedByAnother',
     ],
-    ['takes what one of the same name before it has left', ofEarlier(), {}, 'mark'],
+    ['takes over the copy of a deleted ConfigMapSync with the same name', ofEarlier(), {}, 'mark'],
     [
-      'saves what one of the same name before it has left when somebody edited it since',
+      'backs up an edited copy of a deleted ConfigMapSync with the same name',
       ofEarlier({ data: { color: 'green' } }),
       {},
       'adopt',
     ],
     [
-      'takes what a ConfigMapSync that is gone has left',
+      'takes over the copy of a deleted ConfigMapSync',
       labelled(ownerLabels({ namespace: 'team-c', name: 'gone' })),
       {},
       'mark',
     ],
     [
-      'saves what somebody edited in it',
+      'backs up an edited copy of a deleted ConfigMapSync',
       labelled(ownerLabels({ namespace: 'team-c', name: 'gone' }), { data: { x: '1' } }),
       {},
       'adopt',
@@ -199,7 +204,7 @@ describe('copyPolicy', () => {
     expect(planned(copy, desired, rules)).toBe(plan);
   });
 
-  it('writes labels alone when only the spec’s labels change', () => {
+  it('writes only labels if only the labels in the spec change', () => {
     const plan = (to: DesiredCopy, from: DesiredCopy) => planned(copyOf(from), to);
     const [red, tagged, other] = [
       desired,

@@ -27,7 +27,7 @@ function claimOn(context: SyncContext, { labels, marks }: CopyView): Claim<Obsta
   if (owner === undefined) return 'foreign';
   if (owner === ownerText(keyOf(object))) return marks.syncUid === object.metadata?.uid ? 'ours' : 'left';
   if (!isAlive(context, owner)) return 'left';
-  const message = `it belongs to the ConfigMapSync ${owner}; choose another name, or delete that one`;
+  const message = `the ConfigMap belongs to the ConfigMapSync ${owner}; choose another name, or delete that ConfigMapSync`;
   return { refused: { state: 'Failed', reason: 'DestinationOwnedByAnother', message } };
 }
 

@@ -6,9 +6,9 @@ import type { SyncContext } from './watching.ts';
 const OUTCOMES: Readonly<Partial<Record<CopyResult['outcome'], { readonly reason: string; readonly did: string }>>> = {
   created: { reason: 'Created', did: 'created' },
   updated: { reason: 'Updated', did: 'updated' },
-  repaired: { reason: 'DriftCorrected', did: 'repaired what somebody else changed in' },
-  adopted: { reason: 'Adopted', did: 'took over' },
-  recreated: { reason: 'DestinationRecreated', did: 'recreated, because immutable,' },
+  repaired: { reason: 'DriftCorrected', did: 'reverted changes by another client in' },
+  adopted: { reason: 'Adopted', did: 'adopted' },
+  recreated: { reason: 'DestinationRecreated', did: 'recreated immutable' },
 };
 
 /** The event reasons of obstacles that have their own. */
@@ -46,7 +46,12 @@ export function sayDeleted({ event }: SyncContext, copies: readonly ObjectKey[])
 export function sayLeft({ event, object, key }: SyncContext, copies: readonly ObjectKey[]): void {
   if (copies.length === 0) return;
   const account = `${key.namespace}/${object.spec.serviceAccountName}`;
-  event('Warning', 'DestinationLeft', `left ${listed(copies)}, which the ServiceAccount ${account} may not change`);
+  const pronoun = copies.length === 1 ? 'it' : 'them';
+  event(
+    'Warning',
+    'DestinationLeft',
+    `kept ${listed(copies)}, because the ServiceAccount ${account} lacks the permission to release ${pronoun}; delete ${pronoun} manually if no longer needed`,
+  );
 }
 
 /** The maximum number of names in one event: it has at most 1024 characters. */

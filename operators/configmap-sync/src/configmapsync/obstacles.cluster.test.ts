@@ -8,7 +8,7 @@ import { syncCluster } from './sync-cluster.test-support.ts';
 
 const merge = (body: object) => ({ type: 'merge', body }) as const;
 
-it('waits for its source and its namespaces, and goes on when they appear', async () => {
+it('waits for its source and its namespaces, and continues when they are created', async () => {
   await using c = await syncCluster();
   const { source, copied } = c;
   await c.admin.delete(ConfigMap, source);
@@ -25,7 +25,7 @@ it('waits for its source and its namespaces, and goes on when they appear', asyn
   expect((await c.admin.get(ConfigMap, { namespace: later, name: 'settings' })).data).toEqual({ color: 'red' });
 });
 
-it('goes on with the others when a namespace refuses its copy, and tries again later', async () => {
+it('syncs the other copies when a namespace rejects one, and retries later', async () => {
   const clock = new VirtualClock();
   await using c = await syncCluster({ clock });
   const { copied } = c;
@@ -45,7 +45,7 @@ it('goes on with the others when a namespace refuses its copy, and tries again l
   expect(healed.status?.retryCount).toBe(0);
 });
 
-it('keeps copies of a source that is gone, or deletes them when told to', async () => {
+it('keeps or deletes the copies of a deleted source, according to sourceDeletionPolicy', async () => {
   await using c = await syncCluster();
   const { source, copied } = c;
   await c.sync({ destinationNamespace: copied.namespace });
@@ -57,7 +57,7 @@ it('keeps copies of a source that is gone, or deletes them when told to', async 
   await c.untilGone(ConfigMap, copied);
 });
 
-it('reports a cycle on the youngest ConfigMapSync of it, and goes on when another is gone', async () => {
+it('reports a cycle on its youngest ConfigMapSync, and continues when another is deleted', async () => {
   // Without its webhook, which refuses a cycle that it can see: two concurrent authors can get past it.
   await using c = await syncCluster({ operators: [{ ...configMapSync, webhooks: [] }] });
   const { source, copied } = c;
@@ -73,14 +73,14 @@ it('reports a cycle on the youngest ConfigMapSync of it, and goes on when anothe
   await c.untilReady('SourceNotFound', 'second');
 });
 
-it('does nothing for an author whom nobody reviewed', async () => {
+it('does nothing for an author who was not reviewed', async () => {
   await using c = await syncCluster({ operators: [{ ...configMapSync, webhooks: [] }], config: {} });
   await c.sync({ destinationNamespace: c.copied.namespace });
   await c.untilReady('AuthorNotReviewed');
   expect(await c.admin.find(ConfigMap, c.copied)).toBeUndefined();
 });
 
-it('says what is wrong with a spec that came past the webhook, and keeps the copy as it is', async () => {
+it('reports an invalid spec that bypassed the webhook, and keeps the copy', async () => {
   await using c = await syncCluster();
   const { source, copied } = c;
   await c.sync({ destinationNamespace: copied.namespace, transforms: [{ rename: { from: 'a', to: 'color' } }] });
@@ -92,7 +92,7 @@ it('says what is wrong with a spec that came past the webhook, and keeps the cop
   expect((await c.admin.get(ConfigMap, copied)).data).toEqual({ color: 'red' });
 });
 
-it('does nothing for an account without rights, and goes on when they are granted', async () => {
+it('does nothing for an account without permissions, and continues when they are granted', async () => {
   const clock = new VirtualClock();
   await using c = await syncCluster({ clock });
   const { copied, namespace } = c;

@@ -4,7 +4,7 @@ import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { ANNOTATIONS, FINALIZER, LABELS, MANAGED_BY, MANAGER } from '../api/names.ts';
 import { syncCluster } from './sync-cluster.test-support.ts';
 
-it('copies a ConfigMap, follows it, repairs the copy, and deletes it with the ConfigMapSync', async () => {
+it('copies a ConfigMap, applies its changes, repairs the copy, and deletes it with the ConfigMapSync', async () => {
   await using c = await syncCluster();
   const { copied, source } = c;
   await c.sync({ destinationNamespace: copied.namespace });
@@ -41,7 +41,7 @@ it('copies a ConfigMap, follows it, repairs the copy, and deletes it with the Co
   await c.untilGone(ConfigMap, copied);
 });
 
-it('copies a copy further, whatever becomes of the one in between', async () => {
+it('uses a copy as the source of another copy, with and without its labels', async () => {
   await using c = await syncCluster();
   const { copied, source } = c;
   const further = { namespace: c.namespace, name: 'further' };
@@ -70,7 +70,7 @@ it('copies a copy further, whatever becomes of the one in between', async () => 
   await c.until(ConfigMap, further, ({ data }) => data?.color === 'white');
 });
 
-it('follows the labels of namespaces, and lets go what is no longer selected', async () => {
+it('creates and deletes copies when the labels of namespaces change', async () => {
   await using c = await syncCluster();
   const { copied, source } = c;
   const label = { team: c.namespace };
@@ -88,7 +88,7 @@ it('follows the labels of namespaces, and lets go what is no longer selected', a
   await c.until(ConfigMapSync, source, ({ status }) => status?.totalCount === 0);
 });
 
-it('saves what it takes over, and gives it back when it goes', async () => {
+it('backs up a ConfigMap before adopting it, and releases it with the ConfigMapSync', async () => {
   await using c = await syncCluster();
   const { copied, source } = c;
   await c.admin.create(ConfigMap, {

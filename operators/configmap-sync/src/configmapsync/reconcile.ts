@@ -44,7 +44,7 @@ async function sync(context: SyncContext): Promise<ReconcileResult> {
 }
 
 function pause({ status }: SyncContext): undefined {
-  status.condition('Ready', false, 'Paused', 'spec.paused is true; nothing is read or written until it is false');
+  status.condition('Ready', false, 'Paused', 'spec.paused is true; set it to false to resume');
   // Nothing is in progress.
   status.removeCondition('Reconciling');
   return undefined;

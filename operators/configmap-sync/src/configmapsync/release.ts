@@ -72,8 +72,8 @@ export async function release(
   signal.throwIfAborted();
   sayDeleted(context, deleted);
   return failures.map(({ item, error }) => {
-    const problem = error instanceof BowlineError ? error.message : 'an unexpected error; see the log of the operator';
-    context.log.warn('a copy could not be let go', { copy: keyString(item), error });
+    const problem = error instanceof BowlineError ? error.message : 'unexpected error; see the log of the operator';
+    context.log.warn('failed to release a copy', { copy: keyString(item), error });
     return `${keyString(item)}: ${problem}`;
   });
 }

@@ -56,20 +56,21 @@ export async function readSource(context: SyncContext): Promise<Source | undefin
 /** sayWhetherAvailable sets the condition that reports whether the source exists. */
 export function sayWhetherAvailable(context: SyncContext, isThere: boolean): void {
   const { namespace, name } = sourceKey(context);
-  if (isThere) context.status.condition('SourceAvailable', true, 'SourceFound', `${namespace}/${name} exists`);
+  if (isThere)
+    context.status.condition('SourceAvailable', true, 'SourceFound', `the source ${namespace}/${name} exists`);
   else
     context.status.condition(
       'SourceAvailable',
       false,
       'SourceNotFound',
-      `${namespace}/${name} does not exist; create it`,
+      `the source ${namespace}/${name} does not exist; create it, or correct spec.sourceNamespace and spec.configMapName`,
     );
 }
 
 /** waitForSource leaves every copy unchanged. */
 export function waitForSource(context: SyncContext, targets: readonly Target[]): readonly CopyResult[] {
   const { namespace, name } = sourceKey(context);
-  const message = `the source ${namespace}/${name} does not exist; create it`;
+  const message = `the source ${namespace}/${name} does not exist; create it, or correct spec.sourceNamespace and spec.configMapName`;
   const obstacle = { state: 'Pending', reason: 'SourceNotFound', message } as const;
   return targets.map((target) => untouched(target, context.get('copies', target), obstacle));
 }

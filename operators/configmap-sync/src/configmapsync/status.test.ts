@@ -23,7 +23,7 @@ const reasonOf = (of: ReturnType<typeof report>, type: string) => {
 };
 
 describe('statusOf', () => {
-  it('says that all is well', () => {
+  it('reports that all copies are in sync', () => {
     const said = report([copy('a'), copy('b', { syncedAt: '2026-03-01T00:00:00Z' })]);
     expect(said.fields).toMatchObject({
       syncStatus: 'Success',
@@ -62,7 +62,7 @@ describe('statusOf', () => {
       'true DestinationModified',
     ],
     [
-      'a foreign owner',
+      'another owner',
       stopped('Failed', 'DestinationOwnedByAnother'),
       'false DestinationOwnedByAnother',
       'Failed',
@@ -70,7 +70,7 @@ describe('statusOf', () => {
     ],
     ['a refused write', stopped('Failed', 'Forbidden', true), 'false SyncFailed', 'Failed', undefined],
     ['too much content', stopped('Failed', 'TooLarge'), 'false SyncFailed', 'Failed', 'true SyncFailed'],
-  ])('names %s, also when others are fine', (_, obstacle, ready, syncStatus, stalled) => {
+  ])('reports %s, even if other copies are in sync', (_, obstacle, ready, syncStatus, stalled) => {
     const said = report([copy('a'), copy('b', obstacle)]);
     expect([reasonOf(said, 'Ready'), said.fields.syncStatus, reasonOf(said, 'Stalled')]).toEqual([
       ready,
@@ -81,7 +81,7 @@ describe('statusOf', () => {
     expect(said.fields.message).toContain('team-b/b: because of');
   });
 
-  it('counts failures in a row only while it tries again', () => {
+  it('counts consecutive failures only while it retries', () => {
     expect(report([copy('a', stopped('Failed', 'Forbidden', true))])).toMatchObject({
       fields: { retryCount: 3 },
       retry: expect.stringContaining('because of Forbidden') as string,
@@ -89,7 +89,7 @@ describe('statusOf', () => {
     expect(report([copy('a', stopped('Failed', 'DestinationExists'))])).toMatchObject({ fields: { retryCount: 0 } });
   });
 
-  it('lists those that need attention first, and a hundred at most, but counts all', () => {
+  it('lists at most 100 copies, those that need attention first, and counts all', () => {
     const many = Array.from({ length: 150 }, (_, index) => copy(`c${index}`));
     const said = report([...many, copy('bad', stopped('Failed', 'Forbidden'))]);
     expect(said.fields.destinations).toHaveLength(100);
@@ -97,7 +97,7 @@ describe('statusOf', () => {
     expect(said.fields).toMatchObject({ syncedCount: 150, totalCount: 151 });
   });
 
-  it('remembers the version of the source only together with its content, and the latest time', () => {
+  it('updates the resourceVersion of the source only with its content, and reports the latest sync time', () => {
     const before = { sourceHash: 'h', sourceResourceVersion: '3', lastSyncTime: '2027-01-01T00:00:00Z' };
     expect(report([copy('a')], {}, before).fields).toMatchObject(before);
     expect(report([copy('a')], {}, { ...before, sourceHash: 'x' }).fields.sourceResourceVersion).toBe('5');
@@ -111,9 +111,9 @@ describe('statusOf', () => {
     expect(reasonOf(report([], { source: undefined }), 'Ready')).toBe('false SourceNotFound');
   });
 
-  it('tries again when copies could not be let go', () => {
+  it('retries when copies could not be released', () => {
     const said = report([copy('a')], { leftovers: { count: 2, message: 'x/y: forbidden' } });
-    expect(said.retry).toBe('2 copies that are no longer wanted could not be removed; x/y: forbidden');
+    expect(said.retry).toBe('failed to remove 2 obsolete copies, will retry; x/y: forbidden');
     expect(reasonOf(said, 'Ready')).toBe('false SyncFailed');
   });
 });

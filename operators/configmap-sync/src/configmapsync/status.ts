@@ -117,14 +117,13 @@ function reasonOf({ source, leftovers }: SyncFacts, worst: Stopped | undefined):
 
 function messageOf({ source, results, leftovers }: SyncFacts, synced: number, worst: Stopped | undefined): string {
   const total = results.length;
-  if (leftovers)
-    return `${leftovers.count} copies that are no longer wanted could not be removed; ${leftovers.message}`;
+  if (leftovers) return `failed to remove ${leftovers.count} obsolete copies, will retry; ${leftovers.message}`;
   if (worst) {
     const { target, obstacle } = worst;
     return `${synced} of ${total} copies are in sync; ${target.namespace}/${target.name}: ${obstacle.message}`;
   }
-  if (!source) return 'the source does not exist; create it';
-  if (total === 0) return 'no namespace is selected';
+  if (!source) return 'the source does not exist; create it, or correct spec.sourceNamespace and spec.configMapName';
+  if (total === 0) return 'no copies: no namespace matches spec.destinationSelector';
   return total === 1 ? 'the copy is in sync' : `all ${total} copies are in sync`;
 }
 

@@ -18,7 +18,7 @@ async function start(conflictPolicy: 'SourceWins' | 'NewestWins' | 'Manual' = 'S
   return c;
 }
 
-it('brings edits of either side to the other, and merges edits of different keys', async () => {
+it('applies edits of either side to the other, and merges edits of different keys', async () => {
   await using c = await start();
   const { source, copied } = c;
   expect((await c.admin.get(ConfigMap, copied)).metadata?.annotations).toHaveProperty([ANNOTATIONS.base]);
@@ -48,7 +48,7 @@ it('lets the newest edit of a key win', async () => {
   await untilData(c, source, 'color', 'newer');
 });
 
-it('leaves a conflict alone until somebody decides it by annotation', async () => {
+it('does not change a conflicting key until the resolve annotation is set', async () => {
   await using c = await start('Manual');
   const { source, copied } = c;
   await c.idle();
@@ -69,7 +69,7 @@ it('leaves a conflict alone until somebody decides it by annotation', async () =
   await c.untilReady();
 });
 
-it('creates either side again from the other', async () => {
+it('recreates either side from the other', async () => {
   await using c = await start();
   const { source, copied } = c;
   await c.admin.delete(ConfigMap, copied);
@@ -80,7 +80,7 @@ it('creates either side again from the other', async () => {
   expect(again.binaryData).toEqual({ blob: 'AAEC' });
 });
 
-it('saves what either side would lose when both were there before', async () => {
+it('backs up the content that either side would lose if both existed before', async () => {
   await using c = await syncCluster();
   const { source, copied } = c;
   await c.admin.create(ConfigMap, { metadata: copied, data: { color: 'old', more: '1' } });

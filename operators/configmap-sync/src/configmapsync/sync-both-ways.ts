@@ -61,7 +61,7 @@ export async function syncBothWays(
   } catch (error) {
     // Another client was faster: the next run, which follows at once, sees the change.
     if (isConflict(error) || isAlreadyExists(error) || context.signal.aborted) throw error;
-    context.log.warn('a copy could not be synced', { copy: keyString(target), error });
+    context.log.warn('failed to sync a copy', { copy: keyString(target), error });
     return { source, results: [failed(target, error, context.get('copies', target))] };
   }
 }
@@ -116,7 +116,7 @@ async function recreateSource(context: SyncContext, copy: ConfigMap): Promise<So
   const key = sourceKey(context);
   const made = { metadata: key, ...contentMembers(contentOf(copy)) };
   const source = await context.live.create(ConfigMap, made);
-  context.event('Normal', 'Created', `created the source ${keyString(key)} again from ${keyString(keyOf(copy))}`);
+  context.event('Normal', 'Created', `recreated the source ${keyString(key)} from its copy ${keyString(keyOf(copy))}`);
   return sourceOf(source);
 }
 
@@ -168,7 +168,11 @@ async function saveBoth(
 async function writeSource(context: SyncContext, source: Source, target: Target, content: Content): Promise<Source> {
   const key = sourceKey(context);
   const written = await replaceContent(context, copies, source.object, content);
-  context.event('Normal', 'Updated', `updated the source ${keyString(key)} with what changed in ${keyString(target)}`);
+  context.event(
+    'Normal',
+    'Updated',
+    `updated the source ${keyString(key)} with the changes in its copy ${keyString(target)}`,
+  );
   return sourceOf(written);
 }
 

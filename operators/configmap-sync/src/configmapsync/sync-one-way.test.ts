@@ -17,7 +17,7 @@ const terminating = new ApiError({
   },
 });
 
-it('reports nothing about a selected namespace whose deletion the cache has yet to show, but about a named one', async () => {
+it('reports a namespace that is being deleted only if it is named, not if it is selected', async () => {
   const warnings: string[] = [];
   const log: Log = { ...silentLog, warn: (message) => void warnings.push(message) };
   const source = { metadata: { namespace: 'team', name: 'source', uid: 's' }, content: { data: {}, binaryData: {} } };

@@ -53,7 +53,7 @@ async function writeCopies(
     // The cache does not show yet that the namespace is being deleted; once it does, the namespace is no longer
     // selected.
     if (item.selected && isNamespaceTerminating(error)) continue;
-    log.warn('a copy could not be written', { copy: keyString(item), error });
+    log.warn('failed to write a copy', { copy: keyString(item), error });
     results.set(item, failed(item, error, get('copies', item)));
   }
   return targets.flatMap((target) => results.get(target) ?? []);
@@ -67,7 +67,7 @@ function desiredOf({ object }: SyncContext, source: Source): DesiredCopy {
     throw new ContentProblem(
       'TooLarge',
       'spec.conflictPolicy',
-      'the source has too many keys to remember which of them are ours; copy fewer, or use another policy',
+      'the source has too many keys to record which of them are managed; copy fewer keys, or use another policy',
     );
   }
   return desired;

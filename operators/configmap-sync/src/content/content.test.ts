@@ -27,12 +27,12 @@ describe('contentHash', () => {
     ['keys', content({ a: '1' }), content({ b: '1' })],
     ['an empty value and no key', content({ a: '' }), content({})],
     ['text and the same bytes as a binary value', content({ a: 'x' }), content({}, { a: 'eA==' })],
-    ['two keys and one that spells out both', content({ a: '1', b: '2' }), content({ a: '1db\x001\x002' })],
-  ])('tells apart %s', (_, one, other) => {
+    ['two keys and one key whose value contains both', content({ a: '1', b: '2' }), content({ a: '1db\x001\x002' })],
+  ])('distinguishes %s', (_, one, other) => {
     expect(contentHash(one)).not.toBe(contentHash(other));
   });
 
-  test('stays what it is: copies in clusters carry it', () => {
+  test('does not change: it is stored on copies in clusters', () => {
     expect(contentHash(content({ 'app.yaml': 'a: ü\n' }, { logo: 'AAEC' }))).toMatchInlineSnapshot(
       `"66b7286844d1726a1540fd6dd460e10fbaf1bf20a08add4c62135223fd15ff2e"`,
     );
@@ -56,7 +56,7 @@ describe('content', () => {
     expect(Object.keys(keyHashes(kept))).toEqual(['d/__proto__', 'd/constructor']);
   });
 
-  test('comes back from its entries as it was', () => {
+  test('survives the conversion to entries and back', () => {
     const map = fc.dictionary(fc.stringMatching(/^[a-m]{1,3}$/), fc.string({ unit: 'grapheme' }));
     const binary = fc.dictionary(fc.stringMatching(/^[n-z]{1,3}$/), fc.base64String());
     fc.assert(
@@ -93,7 +93,7 @@ describe('filterKeys', () => {
     [{ exclude: ['*'] }, []],
     [{ include: ['notes'] }, ['notes']],
     [{ include: ['n.tes'] }, []],
-  ])('with %j leaves %j', (keys, left) => {
+  ])('with %j keeps %j', (keys, left) => {
     expect([...entriesOf(filterKeys(source, keys)).keys()]).toEqual(left);
   });
 });

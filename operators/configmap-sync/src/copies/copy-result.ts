@@ -33,13 +33,13 @@ export interface CopyResult {
 const NAMESPACE_MISSING: Obstacle = {
   state: 'Pending',
   reason: 'NamespaceMissing',
-  message: 'the namespace does not exist; the copy appears with it',
+  message: 'the namespace does not exist; create it, or remove the destination from the spec',
 };
 
 const NAMESPACE_TERMINATING: Obstacle = {
   state: 'Pending',
   reason: 'NamespaceTerminating',
-  message: 'the namespace is being deleted',
+  message: 'the namespace is being deleted; recreate it afterwards, or remove the destination from the spec',
 };
 
 const CYCLE_DETECTED: Obstacle = {
@@ -47,7 +47,7 @@ const CYCLE_DETECTED: Obstacle = {
   reason: 'CycleDetected',
   // Other owners are not named: the author of this one may not be allowed to see them.
   message:
-    'what is copied there comes back to the source by way of other ConfigMapSyncs; choose another destination or name, or delete one of them',
+    'the copy would be written back to the source by other ConfigMapSyncs; choose another destination or name, or delete one of the ConfigMapSyncs',
 };
 
 const PROBLEMS: Readonly<Record<NonNullable<Target['problem']>, Obstacle>> = {
@@ -65,22 +65,24 @@ const STOPS: Readonly<Record<Exclude<StopReason, 'controlled' | 'keys' | 'refuse
   terminating: {
     state: 'Pending',
     reason: 'DestinationTerminating',
-    message: 'it is being deleted; it is made anew when it is gone',
+    message: 'the ConfigMap is being deleted and is recreated afterwards; if it is not deleted, check its finalizers',
   },
   exists: {
     state: 'Failed',
     reason: 'DestinationExists',
-    message: 'it exists and adoptExisting is false; delete it, or choose another name',
+    message:
+      'the ConfigMap already exists and spec.adoptExisting is false; delete it, choose another name, or set adoptExisting to true',
   },
   immutable: {
     state: 'Failed',
     reason: 'DestinationImmutable',
-    message: 'it is immutable and was there before; delete it, or choose another name',
+    message: 'the ConfigMap is immutable and was not created by this ConfigMapSync; delete it, or choose another name',
   },
   drift: {
     state: 'Conflict',
     reason: 'DestinationModified',
-    message: 'somebody else changed it; undo that, or set the annotation sync.bowline.dev/force-sync to a new value',
+    message:
+      'another client changed the copy; revert the change, or overwrite it by setting the annotation sync.bowline.dev/force-sync on the ConfigMapSync to a new value',
   },
 };
 
@@ -91,7 +93,7 @@ export function obstacleIn({ reason, refused }: ContentStop<Obstacle>, copy: Cop
   return {
     state: 'Failed',
     reason: 'DestinationOwnedByAnother',
-    message: `it is controlled by ${copy?.controller}; choose another name`,
+    message: `the ConfigMap is controlled by ${copy?.controller}; choose another name`,
   };
 }
 
@@ -108,7 +110,7 @@ const MAX_NAMED = 10;
 function keyConflict(conflicts: readonly string[]): Obstacle | undefined {
   if (conflicts.length === 0) return undefined;
   const keys = conflicts.slice(0, MAX_NAMED).join(', ');
-  const message = `somebody else has given it other values of ${conflicts.length > MAX_NAMED ? `${keys}, …` : keys}; remove them there, or set the annotation sync.bowline.dev/force-sync to a new value`;
+  const message = `another client changed these keys of the copy: ${conflicts.length > MAX_NAMED ? `${keys}, …` : keys}; remove them from the copy, or overwrite them by setting the annotation sync.bowline.dev/force-sync on the ConfigMapSync to a new value`;
   return { state: 'Conflict', reason: 'KeyConflict', message };
 }
 
@@ -132,6 +134,6 @@ function obstacleOf(error: unknown): Obstacle {
   if (isNotFound(error)) return NAMESPACE_MISSING;
   if (isNamespaceTerminating(error)) return NAMESPACE_TERMINATING;
   if (isForbidden(error)) return { state: 'Failed', reason: 'Forbidden', message: error.message };
-  const message = error instanceof BowlineError ? error.message : 'an unexpected error; see the log of the operator';
+  const message = error instanceof BowlineError ? error.message : 'unexpected error; see the log of the operator';
   return { state: 'Failed', reason: 'WriteFailed', message };
 }

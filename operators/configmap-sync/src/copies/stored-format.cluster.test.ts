@@ -7,7 +7,7 @@ import { contentHash } from '../content/content-hash.ts';
 import { copies } from './copies.ts';
 import { desiredCopy } from './desired-copy.ts';
 
-it('stores copies with the labels and annotations that those in clusters have', async () => {
+it('stores copies with the same labels and annotations as existing copies in clusters', async () => {
   await using c = await cluster({ prefix: 'copy' });
   const key = { namespace: c.namespace, name: 'settings' };
   const tools = { live: c.admin, clock: systemClock, fieldManager: 'test', lookUp: () => undefined };

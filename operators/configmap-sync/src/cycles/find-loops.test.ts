@@ -19,27 +19,27 @@ describe('findLoops', () => {
     ['nothing', [], { closing: [], back: [] }],
     ['a single copy', ['x: a -> b'], { closing: [], back: [] }],
     ['a chain', ['x: a -> b', 'y: b -> c'], { closing: [], back: [] }],
-    ['two that feed each other', ['x: a -> b', 'y: b -> a'], { closing: ['x: a -> b'], back: ['y: b -> a'] }],
+    ['two that copy to each other', ['x: a -> b', 'y: b -> a'], { closing: ['x: a -> b'], back: ['y: b -> a'] }],
     [
-      'a longer round, beside copies that do not come back',
+      'a longer cycle, next to copies that are not part of it',
       ['x: a -> b', 'x: a -> d', 'y: b -> c', 'y: b -> e', 'z: c -> a'],
       { closing: ['x: a -> b'], back: ['y: b -> c', 'z: c -> a'] },
     ],
     [
-      'several ways back',
+      'several paths back',
       ['x: a -> b', 'y: b -> c', 'y: b -> a', 'z: c -> a'],
       { closing: ['x: a -> b'], back: ['y: b -> c', 'y: b -> a', 'z: c -> a'] },
     ],
-    ['a round of others that it feeds', ['x: a -> b', 'y: b -> c', 'z: c -> b'], { closing: [], back: [] }],
+    ['a cycle of others that it copies to', ['x: a -> b', 'y: b -> c', 'z: c -> b'], { closing: [], back: [] }],
     ['one that syncs both ways', ['x: a -> b', 'x: b -> a'], { closing: [], back: [] }],
     [
-      'both ways, and back by others',
+      'both ways, and a path back through others',
       ['x: a -> b', 'x: b -> a', 'y: a -> c', 'z: c -> b'],
       { closing: ['x: b -> a'], back: ['y: a -> c', 'z: c -> b'] },
     ],
     ['two fan-outs of one source', ['x: a -> b', 'y: a -> b'], { closing: [], back: [] }],
     [
-      'one both ways inside of a round',
+      'one both ways inside of a cycle',
       ['x: a -> b', 'y: b -> c', 'y: c -> b', 'z: c -> a'],
       { closing: ['x: a -> b'], back: ['y: b -> c', 'y: c -> b', 'z: c -> a'] },
     ],
@@ -69,20 +69,20 @@ describe('syncEdges', () => {
   const closing = (found: readonly Edge[], of: string): string[] => texts(findLoops(found, of).closing);
   const namespaces = ['a', 'b', 'c'].map((name) => ({ name, labels: {}, terminating: false }));
 
-  test('finds a round through a selector', () => {
+  test('finds a cycle through a selector', () => {
     const all = sync('n/all', 'a/m', 'b/m', { destinations: [], destinationSelector: {} });
     const back = sync('n/back', 'c/m', 'a/m');
     expect(closing(syncEdges(all, [all, back], namespaces), 'n/all')).toEqual(['n/all: a/m -> c/m']);
     expect(closing(syncEdges(back, [all, back], namespaces), 'n/back')).toEqual(['n/back: c/m -> a/m']);
   });
 
-  test('leaves out copies that nobody copies further', () => {
+  test('omits copies that are not copied further', () => {
     const all = sync('n/all', 'a/m', 'b/m', { destinations: [], destinationSelector: {} });
     const unrelated = sync('n/other', 'x/m', 'y/m');
     expect(syncEdges(all, [all, unrelated], namespaces)).toEqual([]);
   });
 
-  test('judges a change, not what is stored', () => {
+  test('uses the changed spec instead of the stored one', () => {
     const stored = sync('n/one', 'a/m', 'b/m');
     const back = sync('n/back', 'b/m', 'a/m');
     const changed = sync('n/one', 'a/m', 'c/m');
@@ -90,7 +90,7 @@ describe('syncEdges', () => {
     expect(closing(syncEdges(changed, [stored, back], namespaces), 'n/one')).toEqual([]);
   });
 
-  test('lets what is synced both ways flow either way', () => {
+  test('follows a two-way sync in both directions', () => {
     const both = sync('n/both', 'a/m', 'b/m', { direction: 'Bidirectional' });
     expect(closing(syncEdges(both, [both], namespaces), 'n/both')).toEqual([]);
     const one = sync('n/one', 'a/m', 'c/m');
@@ -113,7 +113,7 @@ describe('effectiveEdges', () => {
     sync('wild/west', 'c/m', 'a/m'),
   ];
 
-  test('are those of authors who are reviewed, and of accounts that may write such a copy', async () => {
+  test('are those of reviewed authors, and of accounts that may write the copy', async () => {
     const transport = new ReviewingTransport(
       ...['get configmaps b/m', 'create configmaps c/*', 'update configmaps c/m', 'delete configmaps c/m'],
     );

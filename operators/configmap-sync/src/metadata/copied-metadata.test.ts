@@ -4,7 +4,7 @@ import { copiedMetadata, metadataProblems } from './copied-metadata.ts';
 const names = {
   app: 'shop',
   'example.com/team': 'blue',
-  'example.com/cost/center': 'not a valid name, but a glob sees it',
+  'example.com/cost/center': 'an invalid name that a glob matches',
   'argocd.argoproj.io/instance': 'x',
   'argocd.argoproj.io/tracking-id': 'x',
   'app.kubernetes.io/instance': 'x',
@@ -23,13 +23,13 @@ describe('copiedMetadata', () => {
     expect(copiedMetadata({}, { copyLabels: ['**'] })).toEqual({ labels: {}, annotations: {} });
   });
 
-  test('copies what the globs name', () => {
+  test('copies the labels and annotations that match the globs', () => {
     const { labels, annotations } = copiedMetadata(source, { copyLabels: ['*'], copyAnnotations: ['example.com/*'] });
     expect(labels).toEqual({ app: 'shop' });
     expect(annotations).toEqual({ 'example.com/team': 'blue' });
   });
 
-  test('never copies what belongs to the source alone, nor our own names', () => {
+  test('never copies reserved names, or names that only apply to the source', () => {
     const { labels, annotations } = copiedMetadata(source, { copyLabels: ['**'], copyAnnotations: ['**'] });
     for (const copied of [labels, annotations]) {
       expect(Object.keys(copied)).toEqual([
@@ -41,19 +41,19 @@ describe('copiedMetadata', () => {
     }
   });
 
-  test('lets what the policy adds win over what is copied', () => {
+  test('prefers added labels and annotations to copied ones', () => {
     const policy = { labels: { app: 'copy', tier: 'web' }, copyLabels: ['app'] };
     expect(copiedMetadata(source, policy).labels).toEqual({ app: 'copy', tier: 'web' });
   });
 
-  test('does not let a policy pose as our own marks', () => {
+  test('ignores reserved names in the policy', () => {
     const forged = { 'sync.bowline.dev/adopted': 'true', 'app.kubernetes.io/managed-by': 'configmapsync' };
     expect(copiedMetadata({}, { labels: forged, annotations: forged })).toEqual({ labels: {}, annotations: {} });
   });
 });
 
 describe('metadataProblems', () => {
-  test('finds nothing wrong with names that the API server takes', () => {
+  test('accepts names that the API server accepts', () => {
     expect(metadataProblems(undefined)).toEqual([]);
     expect(metadataProblems({ labels: { 'example.com/a': '' }, annotations: { 'Example.com/A': '' } })).toEqual([]);
   });
@@ -63,7 +63,7 @@ describe('metadataProblems', () => {
     [{ labels: { 'a/b/c': '' } }, 'spec.metadata.labels'],
     [{ annotations: { '/a': '' } }, 'spec.metadata.annotations'],
     [{ annotations: { a: 'x'.repeat(200_000) } }, 'spec.metadata.annotations'],
-  ])('names the field of a bad one', (policy, field) => {
+  ])('reports the field of an invalid name', (policy, field) => {
     expect(new Set(metadataProblems(policy).map((problem) => problem.field))).toEqual(new Set([field]));
   });
 });

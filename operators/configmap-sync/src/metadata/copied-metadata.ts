@@ -74,7 +74,7 @@ export function metadataProblems(policy: Spec['metadata']): readonly FieldProble
   const tooLong: FieldProblem = {
     field: 'spec.metadata.annotations',
     reason: 'FieldValueTooLong',
-    message: `Too long: may not be more than ${most} bytes in all`,
+    message: `Too long: may not be more than ${most} bytes in total`,
   };
   return [...names('labels'), ...names('annotations'), ...(bytes > most ? [tooLong] : [])];
 }

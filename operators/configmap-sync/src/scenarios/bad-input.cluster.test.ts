@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
-it('bad input that came past the webhook gets a condition with its field', async () => {
+it('reports the field of invalid input that bypassed the webhook', async () => {
   // No webhook is called for the manager's own namespace.
   await using trusting = await startScenario({ config: { 'configmap-sync': { trustAllAuthors: true } } });
   const key = { namespace: trusting.managerNamespace, name: 'past' };
@@ -35,7 +35,7 @@ it('bad input that came past the webhook gets a condition with its field', async
   expect(await trusting.admin.find(ConfigMap, trusting.to('past'))).toBeUndefined();
 });
 
-describe('what is in the way gets a condition and one event, and is not tried again and again', () => {
+describe('reports an obstacle with a condition and one event, and does not retry in a tight loop', () => {
   const HOUR_MS = 3_600_000;
 
   /** An obstacle to a ConfigMapSync; it is created before the ConfigMapSync. */
@@ -76,7 +76,7 @@ describe('what is in the way gets a condition and one event, and is not tried ag
       },
       reason: 'NamespaceMissing',
       event: 'NamespaceMissing',
-      message: 'the namespace does not exist; the copy appears with it',
+      message: 'the namespace does not exist; create it, or remove the destination from the spec',
       looks: [5, 7],
       remedy: () => c.admin.create(Namespace, { metadata: { name: later.missing } }),
     },
@@ -126,7 +126,8 @@ describe('what is in the way gets a condition and one event, and is not tried ag
       },
       reason: 'DestinationImmutable',
       event: 'SyncFailed',
-      message: 'it is immutable and was there before; delete it, or choose another name',
+      message:
+        'the ConfigMap is immutable and was not created by this ConfigMapSync; delete it, or choose another name',
       looks: [5, 7],
       remedy: () => c.admin.delete(ConfigMap, c.to('immutable')),
     },
@@ -138,7 +139,7 @@ describe('what is in the way gets a condition and one event, and is not tried ag
       },
       reason: 'SyncFailed',
       event: 'SyncFailed',
-      message: 'leave out keys, or make values shorter',
+      message: 'exclude keys, or shorten values',
       looks: [5, 7],
       remedy: () => c.edit(c.from('too-large'), { color: 'red' }),
     },

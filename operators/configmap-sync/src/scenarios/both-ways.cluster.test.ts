@@ -40,7 +40,7 @@ async function atOnce(
   await c.restart();
 }
 
-it('scenario 16 brings edits of the left to the right, and of the right to the left', async () => {
+it('scenario 16 applies edits of either side to the other', async () => {
   await start('sides');
   await c.edit(c.from('sides'), { color: 'blue', size: null, shape: 'round' });
   await untilData(c.to('sides'), { color: 'blue', shape: 'round' });
@@ -55,7 +55,7 @@ it('scenario 16 brings edits of the left to the right, and of the right to the l
   expect({ labels, annotations }).toEqual({ labels: undefined, annotations: undefined });
 });
 
-it('scenario 16 brings the first bytes and the first text of a side to the other', async () => {
+it('scenario 16 applies the first binary value and the first text of a side to the other', async () => {
   await start('bytes');
   const { data } = await c.admin.patch(ConfigMap, c.to('bytes'), {
     type: 'merge',
@@ -73,7 +73,7 @@ it('scenario 16 brings the first bytes and the first text of a side to the other
   await untilData(c.from('bytes'), data ?? {});
 });
 
-it('scenario 16 merges edits of different keys that were made at the same time', async () => {
+it('scenario 16 merges concurrent edits of different keys', async () => {
   await start('merge');
   await atOnce('merge', { color: 'left', gone: null, new: '1' }, { size: 'right', other: '2' });
   const merged = { color: 'left', size: 'right', new: '1', other: '2' };
@@ -87,7 +87,7 @@ it.each<readonly [string, Policy, 'left' | 'right', string]>([
   ['source-wins', 'SourceWins', 'left', 'left'],
   ['newest-right', 'NewestWins', 'left', 'right'],
   ['newest-left', 'NewestWins', 'right', 'left'],
-])('scenario 16 decides edits of the same key by policy: %s', async (name, policy, first, winner) => {
+])('scenario 16 resolves edits of the same key by policy: %s', async (name, policy, first, winner) => {
   await start(name, policy);
   await atOnce(name, { color: 'left', new: '1' }, { color: 'right', size: 'xl' }, first);
   const decided = { color: winner, new: '1', size: 'xl' };
@@ -100,32 +100,31 @@ it.each<readonly [Policy, 'Source' | 'Destination']>([
   ['Manual', 'Source'],
   ['Manual', 'Destination'],
   ['SkipIfModified', 'Source'],
-])(
-  'scenario 16 leaves a key that both sides changed to a person with %s, who decides for the %s',
-  async (policy, side) => {
-    const name = `${policy}-${side}`.toLowerCase();
-    await start(name, policy);
-    await atOnce(name, { color: 'left', new: '1' }, { color: 'right', size: 'xl' });
-    const waiting = await c.untilReady(name, 'KeyConflict');
-    expect(findCondition(waiting, 'Conflict')).toMatchObject({ status: 'True', reason: 'KeyConflict' });
-    expect(findCondition(waiting, 'Conflict')?.message).toContain('both sides changed color; set the annotation');
-    await c.untilEvent(name, 'ConflictDetected');
-    // Keys without a conflict continue to be synced.
-    expect(await dataOf(c.from(name))).toEqual({ color: 'left', new: '1', size: 'xl' });
-    expect(await dataOf(c.to(name))).toEqual({ color: 'right', new: '1', size: 'xl' });
+])('scenario 16 waits for a decision about a key that both sides changed with %s: %s', async (policy, side) => {
+  const name = `${policy}-${side}`.toLowerCase();
+  await start(name, policy);
+  await atOnce(name, { color: 'left', new: '1' }, { color: 'right', size: 'xl' });
+  const waiting = await c.untilReady(name, 'KeyConflict');
+  expect(findCondition(waiting, 'Conflict')).toMatchObject({ status: 'True', reason: 'KeyConflict' });
+  expect(findCondition(waiting, 'Conflict')?.message).toContain(
+    'both sides changed these keys: color; set the annotation',
+  );
+  await c.untilEvent(name, 'ConflictDetected');
+  // Keys without a conflict continue to be synced.
+  expect(await dataOf(c.from(name))).toEqual({ color: 'left', new: '1', size: 'xl' });
+  expect(await dataOf(c.to(name))).toEqual({ color: 'right', new: '1', size: 'xl' });
 
-    const annotations = { [REQUESTS.resolve]: side };
-    await c.admin.patch(ConfigMapSync, c.from(name), { type: 'merge', body: { metadata: { annotations } } });
-    const resolved = { color: side === 'Source' ? 'left' : 'right', new: '1', size: 'xl' };
-    await untilData(c.from(name), resolved);
-    await untilData(c.to(name), resolved);
-    const done = await c.until(ConfigMapSync, c.from(name), ({ metadata }) => metadata?.annotations === undefined);
-    expect(done.metadata?.name).toBe(name);
-    await c.untilReady(name);
-  },
-);
+  const annotations = { [REQUESTS.resolve]: side };
+  await c.admin.patch(ConfigMapSync, c.from(name), { type: 'merge', body: { metadata: { annotations } } });
+  const resolved = { color: side === 'Source' ? 'left' : 'right', new: '1', size: 'xl' };
+  await untilData(c.from(name), resolved);
+  await untilData(c.to(name), resolved);
+  const done = await c.until(ConfigMapSync, c.from(name), ({ metadata }) => metadata?.annotations === undefined);
+  expect(done.metadata?.name).toBe(name);
+  await c.untilReady(name);
+});
 
-it('scenario 16 ends a conflict when somebody makes both sides the same', async () => {
+it('scenario 16 ends a conflict when both sides become equal', async () => {
   await start('same', 'Manual');
   await atOnce('same', { color: 'left' }, { color: 'right' });
   await c.untilReady('same', 'KeyConflict');
@@ -141,7 +140,7 @@ const freeze = (name: string) =>
     body: { immutable: true, metadata: { labels: { keep: 'me' } } },
   });
 
-it('scenario 16 recreates a copy of its own that was made immutable', async () => {
+it('scenario 16 recreates a copy that was made immutable', async () => {
   await start('frozen');
   const frozen = await freeze('frozen');
   await c.edit(c.from('frozen'), { color: 'blue', size: null });
@@ -156,7 +155,7 @@ it('scenario 16 recreates a copy of its own that was made immutable', async () =
   await untilData(c.from('frozen'), { color: 'green' });
 });
 
-it('scenario 16 keeps and saves what an immutable copy has of a conflict', async () => {
+it('scenario 16 keeps and backs up the conflicting keys of an immutable copy', async () => {
   await start('icy', 'Manual');
   await atOnce('icy', { color: 'left' }, { color: 'right' });
   await c.untilReady('icy', 'KeyConflict');
@@ -168,7 +167,7 @@ it('scenario 16 keeps and saves what an immutable copy has of a conflict', async
   await c.untilReady('icy', 'KeyConflict');
 });
 
-it('scenario 16 leaves an immutable object that was there before alone, and says so', async () => {
+it('scenario 16 does not change an existing immutable object, and reports it', async () => {
   await c.admin.create(ConfigMap, { metadata: c.to('stone'), data: { color: 'old' }, immutable: true });
   await c.source('stone');
   await c.sync('stone', { direction: 'Bidirectional' });
@@ -176,7 +175,7 @@ it('scenario 16 leaves an immutable object that was there before alone, and says
   expect(await dataOf(c.to('stone'))).toEqual({ color: 'old' });
 });
 
-it('scenario 16 creates either side again from the other', async () => {
+it('scenario 16 recreates either side from the other', async () => {
   await start('again');
   await c.admin.delete(ConfigMap, c.to('again'));
   await untilData(c.to('again'), { color: 'red', size: 'l' });
@@ -187,7 +186,7 @@ it('scenario 16 creates either side again from the other', async () => {
   await c.untilReady('again');
 });
 
-it('scenario 16 deletes the copy with its source when sourceDeletionPolicy says so', async () => {
+it('scenario 16 deletes the copy with its source with sourceDeletionPolicy Delete', async () => {
   await c.source('gone');
   await c.sync('gone', { direction: 'Bidirectional', sourceDeletionPolicy: 'Delete' });
   await c.untilReady('gone');

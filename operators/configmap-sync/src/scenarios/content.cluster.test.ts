@@ -73,14 +73,14 @@ function only(include: readonly string[], ...transforms: NonNullable<SpecChange[
 /** sync creates a ConfigMapSync of the content under its own name. */
 const sync = (name: string, spec: SpecChange) => c.sync(name, { configMapName: 'content', targetName: name, ...spec });
 
-it.each(cases)('scenario 09 copies what is left after: %s', async (name, spec, expected) => {
+it.each(cases)('scenario 09 copies the result of: %s', async (name, spec, expected) => {
   await sync(name, spec);
   await c.untilReady(name);
   const { data, binaryData } = await c.admin.get(ConfigMap, c.to(name));
   expect({ ...(data ? { data } : {}), ...(binaryData ? { binaryData } : {}) }).toEqual(expected);
 });
 
-it('scenario 09 follows the source and the spec through its transforms', async () => {
+it('scenario 09 applies changes of the source and of the transforms', async () => {
   await c.source('moving', { data: { a: '1' } });
   await c.sync('moving', { transforms: [{ prefix: 'x-' }] });
   await c.untilReady('moving');
@@ -107,7 +107,7 @@ it.each<readonly [string, SpecChange, string, string]>([
     'spec.transforms[0].template',
     'none',
   ],
-])('scenario 09 reports InvalidSpec for what only the source makes wrong: %s', async (name, spec, field, problem) => {
+])('scenario 09 reports InvalidSpec if a transform does not fit: %s', async (name, spec, field, problem) => {
   await sync(name, spec);
   const { status } = await c.untilReady(name, 'InvalidSpec');
   const ready = findCondition({ status }, 'Ready');
@@ -122,7 +122,7 @@ it.each<readonly [string, SpecChange, string, string]>([
   await c.untilReady(name);
 });
 
-it('scenario 09 keeps the last good copy while the spec is invalid', async () => {
+it('scenario 09 keeps the last valid copy while the spec is invalid', async () => {
   await c.source('good', { data: { a: '1' } });
   await c.sync('good', { transforms: [{ rename: { from: 'a', to: 'z' } }] });
   await c.untilReady('good');
@@ -138,7 +138,7 @@ const freeze = (name: string) =>
     body: { immutable: true, metadata: { labels: { own: 'kept' } } },
   });
 
-it('scenario 11 recreates a copy of its own that was made immutable, with its metadata', async () => {
+it('scenario 11 recreates a copy that was made immutable, with its metadata', async () => {
   await c.source('frozen');
   await c.sync('frozen');
   await c.untilReady('frozen');
@@ -152,7 +152,7 @@ it('scenario 11 recreates a copy of its own that was made immutable, with its me
   await c.untilReady('frozen');
 });
 
-it('scenario 11 saves what an immutable copy holds, and keeps the keys of others in it, with Merge', async () => {
+it('scenario 11 backs up an immutable copy, and keeps the keys of other clients, with Merge', async () => {
   await c.source('icy', { data: { color: 'red', size: 'l' } });
   await c.sync('icy', { conflictPolicy: 'Merge' });
   await c.untilReady('icy');
@@ -167,7 +167,7 @@ it('scenario 11 saves what an immutable copy holds, and keeps the keys of others
   await c.untilReady('icy', 'KeyConflict');
 });
 
-it('scenario 11 does not copy that a source is immutable', async () => {
+it('scenario 11 does not copy immutable', async () => {
   await c.source('constant', { data: { color: 'red' }, immutable: true });
   await c.sync('constant');
   await c.untilReady('constant');
@@ -176,13 +176,13 @@ it('scenario 11 does not copy that a source is immutable', async () => {
   expect(copy.immutable).toBeUndefined();
 });
 
-it('scenario 11 leaves an immutable object that was there before alone, and says so', async () => {
+it('scenario 11 does not change an existing immutable object, and reports it', async () => {
   const found = await c.admin.create(ConfigMap, { metadata: c.to('stone'), data: { color: 'old' }, immutable: true });
   await c.source('stone');
   await c.sync('stone');
   const sync = await c.untilReady('stone', 'DestinationImmutable');
   expect(findCondition(sync, 'Ready')?.message).toContain(
-    'it is immutable and was there before; delete it, or choose another name',
+    'the ConfigMap is immutable and was not created by this ConfigMapSync; delete it, or choose another name',
   );
   await c.untilEvent('stone', 'SyncFailed');
   expect(await c.admin.get(ConfigMap, c.to('stone'))).toEqual(found);
@@ -190,7 +190,7 @@ it('scenario 11 leaves an immutable object that was there before alone, and says
   await c.untilReady('stone');
 });
 
-it('scenario 11 copies what just fits, which no source can exceed', async () => {
+it('scenario 11 copies a source of the maximum size', async () => {
   const { causes } = await refusalOf(c.source('huge', { data: { a: 'x'.repeat(MOST_CONTENT_BYTES + 1) } }));
   expect(causes).toMatchObject([{ reason: 'FieldValueTooLong' }]);
   await c.source('full', { data: { a: 'x'.repeat(MOST_CONTENT_BYTES) } });
@@ -199,13 +199,13 @@ it('scenario 11 copies what just fits, which no source can exceed', async () => 
   expect((await c.admin.get(ConfigMap, c.to('full'))).data?.a).toHaveLength(MOST_CONTENT_BYTES);
 });
 
-it('scenario 11 says SyncFailed, and why, when transforms make too much of a source', async () => {
+it('scenario 11 reports SyncFailed when the result of the transforms is too large', async () => {
   await c.source('grows', { data: { a: 'x'.repeat(MOST_CONTENT_BYTES - 10) } });
   await c.sync('grows', { transforms: [{ set: { key: 'b', value: '12345678901' } }] });
   const sync = await c.untilReady('grows', 'SyncFailed');
   const { message } = findCondition(sync, 'Ready') ?? {};
   expect(message).toContain(`spec.transforms: the result has ${MOST_CONTENT_BYTES + 1} bytes`);
-  expect(message).toContain(`a ConfigMap holds at most ${MOST_CONTENT_BYTES}; leave out keys, or make values shorter`);
+  expect(message).toContain(`a ConfigMap holds at most ${MOST_CONTENT_BYTES}; exclude keys, or shorten values`);
   expect(findCondition(sync, 'Stalled')?.status).toBe('True');
   expect(sync.status?.destinations).toMatchObject([{ status: 'Failed', reason: 'TooLarge' }]);
   await c.untilEvent('grows', 'SyncFailed');
@@ -214,7 +214,7 @@ it('scenario 11 says SyncFailed, and why, when transforms make too much of a sou
   await c.untilReady('grows');
 });
 
-it('copies labels and annotations of the source as the spec says, and takes them back', async () => {
+it('copies the labels and annotations that the spec selects, and removes them again', async () => {
   const labels = { 'app.kubernetes.io/instance': 'argo', tier: 'a', 'team.example.com/name': 'x' };
   const annotations = { 'argocd.argoproj.io/tracking-id': 'x', note: 'n' };
   await c.admin.create(ConfigMap, { metadata: { ...c.from('meta'), labels, annotations }, data: { a: '1' } });
@@ -241,7 +241,7 @@ it('copies labels and annotations of the source as the spec says, and takes them
   expect(after.metadata?.annotations?.[at]).toBe(copy.metadata?.annotations?.[at]);
 });
 
-it('leaves everything as it is while it is paused', async () => {
+it('changes nothing while it is paused', async () => {
   await c.source('paused');
   await c.sync('paused');
   await c.untilReady('paused');

@@ -16,7 +16,7 @@ beforeAll(async () => {
       client.checked(({ verb, resource }) => {
         if (verb === 'delete' && resource?.id === ConfigMap.id && deletionsLeft-- <= 0) isDead = true;
         // The Lease is released anyway, or the next process would have to wait until it expires.
-        if (isDead && resource?.plural !== 'leases') throw new Error('the process is dead');
+        if (isDead && resource?.plural !== 'leases') throw new Error('the process was killed');
       }),
   });
 });
@@ -27,7 +27,7 @@ async function remove(name: string): Promise<void> {
   await c.untilGone(ConfigMapSync, c.from(name));
 }
 
-it('scenario 06 deletes the copies that it made with the ConfigMapSync, and nothing else', async () => {
+it('scenario 06 deletes only the copies that it created with the ConfigMapSync', async () => {
   await c.source('delete');
   const bystander = await c.admin.create(ConfigMap, { metadata: c.to('bystander'), data: { color: 'red' } });
   const destinations = ['delete', 'delete-2'].map((name) => ({ namespace: c.target, name }));
@@ -39,7 +39,7 @@ it('scenario 06 deletes the copies that it made with the ConfigMapSync, and noth
   expect((await c.admin.get(ConfigMap, c.from('delete'))).data).toEqual({ color: 'red' });
 });
 
-it('scenario 06 leaves a copy that somebody has taken out of its hands', async () => {
+it('scenario 06 keeps a copy that another client has relabeled', async () => {
   await c.source('taken');
   await c.sync('taken');
   await c.untilReady('taken');
@@ -53,7 +53,7 @@ it('scenario 06 leaves a copy that somebody has taken out of its hands', async (
   expect((await c.admin.get(ConfigMap, c.to('taken'))).data).toEqual({ color: 'red' });
 });
 
-it('scenario 06 takes its marks off the copies and leaves them with Orphan', async () => {
+it('scenario 06 keeps the copies, without its labels and annotations, with Orphan', async () => {
   await c.source('orphan');
   await c.sync('orphan', { deletionPolicy: 'Orphan' });
   await c.untilReady('orphan');
@@ -66,7 +66,7 @@ it('scenario 06 takes its marks off the copies and leaves them with Orphan', asy
   expect(data).toEqual({ color: 'red' });
 });
 
-it('scenario 06 gives an adopted object back, and keeps what was in it before', async () => {
+it('scenario 06 releases an adopted object, and keeps the backup of its content', async () => {
   await c.source('adopt');
   const labels = { [MANAGED_BY]: 'Helm', own: 'yes' };
   const annotations = { note: 'own' };
@@ -90,7 +90,7 @@ it('scenario 06 gives an adopted object back, and keeps what was in it before', 
   expect(backup.data).toEqual({ color: 'old', more: '1' });
 });
 
-it('scenario 06 goes on deleting 100 copies where it was killed between two of them', async () => {
+it('scenario 06 resumes the deletion of 100 copies after it was killed', async () => {
   const selection = { namespace: c.target, labelSelector: `${LABELS.syncName}=kill` };
   await c.source('kill');
   const destinations = Array.from({ length: 100 }, (_, n) => ({ namespace: c.target, name: `kill-${n}` }));
@@ -126,7 +126,7 @@ it('scenario 07 keeps the copies of a deleted source with Retain', async () => {
   expect(again.metadata?.uid).toBe(copy.metadata?.uid);
 });
 
-it('scenario 07 deletes the copies of a deleted source with Delete, but no adopted one', async () => {
+it('scenario 07 deletes the copies of a deleted source with Delete, except for adopted ones', async () => {
   await c.source('follow');
   await c.admin.create(ConfigMap, { metadata: c.to('follow-adopted'), data: { color: 'old' } });
   const destinations = ['follow', 'follow-adopted'].map((name) => ({ namespace: c.target, name }));

@@ -17,7 +17,7 @@ const untilConflict = (name: string, status: 'True' | 'False') =>
 it.each([
   ['changed', { data: { color: 'blue', size: null, extra: '1' } }],
   ['emptied', { data: null }],
-  ['turned to bytes', { data: { color: null }, binaryData: { color: 'AAEC' } }],
+  ['changed to binary data', { data: { color: null }, binaryData: { color: 'AAEC' } }],
 ])('scenario 03 repairs a copy that was %s', async (how, body) => {
   const name = how.replaceAll(' ', '-');
   await c.source(name, { data: { color: 'red', size: 'l' } });
@@ -35,7 +35,7 @@ it.each([
   expect((await c.untilEvent(name, 'DriftCorrected')).note).toContain(`${c.target}/${name}`);
 });
 
-it('scenario 03 leaves a modified copy alone with SkipIfModified, until the modification is undone', async () => {
+it('scenario 03 keeps a modified copy with SkipIfModified until the modification is reverted', async () => {
   await c.source('skip');
   await c.sync('skip', { conflictPolicy: 'SkipIfModified' });
   await c.untilReady('skip');
@@ -43,7 +43,7 @@ it('scenario 03 leaves a modified copy alone with SkipIfModified, until the modi
   const sync = await c.untilReady('skip', 'DestinationModified');
   const { message } = findCondition(sync, 'Conflict') ?? {};
   expect(findCondition(sync, 'Conflict')).toMatchObject({ status: 'True', reason: 'DestinationModified' });
-  expect(message).toContain(`${c.target}/skip: somebody else changed it; undo that, or set the annotation`);
+  expect(message).toContain(`${c.target}/skip: another client changed the copy; revert the change, or overwrite it`);
   expect(findCondition(sync, 'Synced')).toMatchObject({ status: 'False' });
   expect(sync.status?.destinations).toMatchObject([{ status: 'Conflict', reason: 'DestinationModified' }]);
   await c.untilEvent('skip', 'ConflictDetected');
@@ -67,7 +67,7 @@ const force = (name: string, value: string) =>
     body: { metadata: { annotations: { [REQUESTS.forceSync]: value } } },
   });
 
-it('scenario 03 overwrites a modified copy with SkipIfModified when somebody forces it, once for each new value', async () => {
+it('scenario 03 overwrites a modified copy with SkipIfModified when forced, once for each new value', async () => {
   await c.source('force');
   await c.sync('force', { conflictPolicy: 'SkipIfModified' });
   await c.untilReady('force');
@@ -86,7 +86,7 @@ it('scenario 03 overwrites a modified copy with SkipIfModified when somebody for
   await c.until(ConfigMap, c.to('force'), ({ data }) => data?.color === 'red');
 });
 
-it('scenario 03 forces a sync once, also while another copy cannot be written', async () => {
+it('scenario 03 forces a sync once, even if another copy cannot be written', async () => {
   const full = { namespace: await c.createNamespace(), name: 'full' };
   await c.admin.create(ResourceQuota, { metadata: full, spec: { hard: { 'count/configmaps': '0' } } });
   await c.until(ResourceQuota, full, ({ status }) => status?.hard?.['count/configmaps'] === '0');
@@ -121,7 +121,7 @@ it.each([
     spoil: () => c.edit(c.from('no-content'), { other: 'collides' }),
     mend: () => c.edit(c.from('no-content'), { color: 'blue', other: null }),
   },
-])('scenario 03 forces a sync once there is $what to copy, not before', async ({ name, reason, spoil, mend }) => {
+])('scenario 03 forces a sync as soon as there is $what to copy', async ({ name, reason, spoil, mend }) => {
   await c.source(name);
   const transforms = [{ rename: { from: 'other', to: 'color' } }];
   await c.sync(name, { conflictPolicy: 'SkipIfModified', transforms });
@@ -141,7 +141,7 @@ it.each([
   expect((await c.untilReady(name)).status?.lastHandledForceSync).toBe('now');
 });
 
-it('scenario 03 keeps the keys of others with Merge, and its own as they should be', async () => {
+it('scenario 03 keeps the keys of other clients with Merge, and repairs its own', async () => {
   await c.source('merge', { data: { color: 'red', size: 'l' } });
   await c.sync('merge', { conflictPolicy: 'Merge' });
   await c.untilReady('merge');

@@ -73,7 +73,7 @@ const syncOf = ({ namespace, target }: Limited, name: string, spec: SpecChange =
 const untilReason = (where: Limited, name: string, reason: string) =>
   where.until(ConfigMapSync, { name }, (sync) => findCondition(sync, 'Ready')?.reason === reason);
 
-it('syncs between its namespaces, and asks nothing of the whole cluster', async () => {
+it('syncs between its namespaces, and sends no cluster-wide requests', async () => {
   await source(c, 'settings');
   await author.create(ConfigMapSync, syncOf(c, 'settings'));
   await untilReason(c, 'settings', 'AllComponentsReady');
@@ -93,7 +93,7 @@ function placeOf(request: string): string {
   return request.split(' ')[2]?.split('/')[0] ?? '';
 }
 
-it('reviews authors in each namespace, because it may ask nowhere else', async () => {
+it('reviews authors in each namespace', async () => {
   const before = c.requests.length;
   await author.create(ConfigMapSync, syncOf(c, 'asked'));
   const reviews = c.requests.slice(before).filter((each) => each.includes('accessreviews'));
@@ -133,13 +133,13 @@ const outOfReach: readonly (readonly [field: string, spec: (where: Limited) => S
   ['spec.destinations[0].namespace', ({ outside }) => ({ destinations: [{ namespace: outside }] })],
 ];
 
-it.each(outOfReach)('refuses %s out of its reach', async (field, spec) => {
+it.each(outOfReach)('rejects %s outside of its namespaces', async (field, spec) => {
   const error = await refusalOf(c.admin.create(ConfigMapSync, syncOf(c, 'refused', spec(c))));
   expect(isInvalid(error)).toBe(true);
   expect(error.causes).toMatchObject([{ field, reason: 'FieldValueForbidden' }]);
 });
 
-it('gives what is out of its reach, and came past the webhook, a condition with its field', async () => {
+it('reports the field of a namespace that it has no access to, if the webhook was bypassed', async () => {
   // Like objects that were created before the manager was limited.
   await using trusting = await limited({
     operators: [{ ...configMapSync, webhooks: [] }],

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
-it('scenario 10 lets the first of two ConfigMapSyncs keep a target, and the second have it when the first is gone', async () => {
+it('scenario 10 keeps the copy of the first of two ConfigMapSyncs, and lets the second take it over when the first is deleted', async () => {
   const spec = { targetName: 'one' };
   await c.source('first', { data: { from: 'first' } });
   await c.source('second', { data: { from: 'second' } });
@@ -23,7 +23,7 @@ it('scenario 10 lets the first of two ConfigMapSyncs keep a target, and the seco
   const ready = findCondition(second, 'Ready');
   expect(ready?.status).toBe('False');
   expect(ready?.message).toContain(`${c.target}/one`);
-  expect(ready?.message).toContain(`${c.namespace}/first; choose another name, or delete that one`);
+  expect(ready?.message).toContain(`${c.namespace}/first; choose another name, or delete that ConfigMapSync`);
   await c.untilEvent('second', 'SyncFailed');
   expect((await c.admin.get(ConfigMap, c.to('one'))).data).toEqual({ from: 'first' });
   await c.untilReady('first');
@@ -34,12 +34,12 @@ it('scenario 10 lets the first of two ConfigMapSyncs keep a target, and the seco
   await c.untilReady('second');
 });
 
-it('scenario 10 does not take over an existing object with adoptExisting: false', async () => {
+it('scenario 10 does not adopt an existing object with adoptExisting: false', async () => {
   const found = await c.admin.create(ConfigMap, { metadata: c.to('existing'), data: { color: 'old' } });
   await c.source('existing');
   await c.sync('existing', { adoptExisting: false });
   const sync = await c.untilReady('existing', 'DestinationExists');
-  expect(findCondition(sync, 'Ready')?.message).toContain('adoptExisting is false; delete it, or choose another name');
+  expect(findCondition(sync, 'Ready')?.message).toContain('adoptExisting is false; delete it, choose another name');
   expect(await c.admin.get(ConfigMap, c.to('existing'))).toEqual(found);
   await c.admin.delete(ConfigMap, c.to('existing'));
   await c.untilReady('existing');
@@ -50,14 +50,14 @@ it.each([
   ['destinationNamespace', () => ({ destinationNamespace: c.namespace })],
   ['destinations', () => ({ destinations: [{ namespace: c.namespace, name: 'self' }] })],
   ['destinations', () => ({ destinations: [{ namespace: c.namespace, name: '' }] })],
-])('scenario 10 refuses a source that is its own target in %s', async (field, spec) => {
+])('scenario 10 rejects a source that is its own target in %s', async (field, spec) => {
   const error = await refusalOf(c.sync('self', spec()));
   expect(isInvalid(error)).toBe(true);
   expect(error.causes).toMatchObject([{ field: `spec.${field}` }]);
   expect(error.message).toContain('a ConfigMap cannot be its own copy; choose another namespace or another name');
 });
 
-it('scenario 10 refuses a cycle that it can see', async () => {
+it('scenario 10 rejects a visible cycle', async () => {
   const third = await c.createNamespace();
   const spec = { configMapName: 'cycle', targetName: 'cycle' };
   await c.source('cycle');
@@ -73,7 +73,7 @@ it('scenario 10 refuses a cycle that it can see', async () => {
   expect((await c.admin.get(ConfigMap, c.from('cycle'))).metadata?.labels).toBeUndefined();
 });
 
-it('scenario 10 reports a cycle that comes about later, on the youngest ConfigMapSync in it, until it is gone', async () => {
+it('scenario 10 reports a cycle that arises later on its youngest ConfigMapSync, until the cycle is broken', async () => {
   const [one, two, three] = [await c.createNamespace(), await c.createNamespace(), await c.createNamespace()];
   const label = (team: string | null) =>
     c.admin.patch(Namespace, { name: two }, { type: 'merge', body: { metadata: { labels: { team } } } });
@@ -92,7 +92,7 @@ it('scenario 10 reports a cycle that comes about later, on the youngest ConfigMa
   const sync = await c.untilReady('loop-back', 'CycleDetected');
   const ready = findCondition(sync, 'Ready');
   expect(ready?.status).toBe('False');
-  expect(ready?.message).toMatch(/loop: what is copied there comes back .*; choose another destination or name, or /);
+  expect(ready?.message).toMatch(/loop: the copy would be written back .*; choose another destination or name, or /);
   expect(ready?.message).not.toContain(two);
   expect(sync.status).toMatchObject({ syncedCount: 1, totalCount: 2, destinationExists: true });
   await c.untilEvent('loop-back', 'CycleDetected');

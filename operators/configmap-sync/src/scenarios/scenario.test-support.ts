@@ -93,7 +93,7 @@ export async function startScenario(options: Partial<OperatorsOptions & ClusterO
     untilEvent: async (name, reason) => {
       const isIt = ({ regarding, reason: said }: Event) => regarding?.name === name && said === reason;
       const found = (await c.untilList(Event, { namespace }, (events) => events.some(isIt))).find(isIt);
-      if (!found) throw new TypeError('an event that was there is gone');
+      if (!found) throw new TypeError('the event was deleted');
       return found;
     },
     untilAsked: (request, start = 0) =>
@@ -114,7 +114,7 @@ export async function startScenario(options: Partial<OperatorsOptions & ClusterO
 /** refusalOf returns the error of a request that the API server must refuse. */
 export async function refusalOf(attempt: Promise<unknown>): Promise<ApiError> {
   const error: unknown = await attempt.then(
-    () => new Error('the request was accepted'),
+    () => new Error('expected the request to be rejected'),
     (reason: unknown) => reason,
   );
   if (!(error instanceof ApiError)) throw error;

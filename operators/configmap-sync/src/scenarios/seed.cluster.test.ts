@@ -2,7 +2,7 @@ import { kubectlOf } from '@bowline/control-plane/testing';
 import { expect, it } from 'vitest';
 import { startScenario } from './scenario.test-support.ts';
 
-it('syncs what kubectl applies with nothing but the three fields of the original kind', async () => {
+it('syncs an object with only the three fields of the original kind', async () => {
   await using c = await startScenario();
   const kubectl = await kubectlOf(c);
   await kubectl(

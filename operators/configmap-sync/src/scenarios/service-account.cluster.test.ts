@@ -45,14 +45,14 @@ async function revoke(name: string, namespace: string, verb: string): Promise<vo
   while ((await client.mayI({ verb, resource: 'configmaps', namespace })).allowed);
 }
 
-it('scenario 14 writes nothing for an account without rights, holds up no other, and goes on when they are granted', async () => {
+it('scenario 14 writes nothing for an account without permissions, does not block others, and continues when they are granted', async () => {
   await c.source('poor');
   await c.source('rich');
   await c.sync('poor', await account('poor'));
   const refused = await c.untilReady('poor', 'InsufficientPermissions');
   const authorized = findCondition(refused, 'Authorized');
   expect(authorized).toMatchObject({ status: 'False', reason: 'InsufficientPermissions' });
-  expect(authorized?.message).toContain(`the ServiceAccount ${c.namespace}/poor may not: `);
+  expect(authorized?.message).toContain(`the ServiceAccount ${c.namespace}/poor lacks permissions: `);
   for (const right of [
     `get configmap poor in namespace ${c.namespace}`,
     `create configmaps in namespace ${c.target}`,
@@ -61,7 +61,7 @@ it('scenario 14 writes nothing for an account without rights, holds up no other,
   ]) {
     expect(authorized?.message).toContain(right);
   }
-  expect(authorized?.message).toContain('grant it a Role with these rights');
+  expect(authorized?.message).toContain('grant them with RBAC');
   await c.untilEvent('poor', 'SyncFailed');
   expect(await c.admin.find(ConfigMap, c.to('poor'))).toBeUndefined();
   expect(c.requests).not.toContain(`get configmaps ${c.namespace}/poor`);
@@ -78,7 +78,7 @@ it('scenario 14 writes nothing for an account without rights, holds up no other,
   expect((await c.admin.get(ConfigMap, c.to('poor'))).data).toEqual({ color: 'red' });
 });
 
-it('scenario 14 stops when a right is taken away, and leaves the copy as it is', async () => {
+it('scenario 14 stops when a permission is revoked, and keeps the copy', async () => {
   await c.source('robbed');
   const spec = await account('robbed');
   await grant('robbed', c.namespace, ['get']);
@@ -95,7 +95,7 @@ it('scenario 14 stops when a right is taken away, and leaves the copy as it is',
 });
 
 it.each(['Delete', 'Orphan'] as const)(
-  'scenario 14 leaves copies that the account may no longer touch when the ConfigMapSync goes: %s',
+  'scenario 14 keeps copies that the account may no longer change when the ConfigMapSync is deleted: %s',
   async (deletionPolicy) => {
     const name = `leaving-${deletionPolicy.toLowerCase()}`;
     const other = { namespace: await c.createNamespace(), name };
@@ -114,7 +114,7 @@ it.each(['Delete', 'Orphan'] as const)(
     await c.untilGone(ConfigMapSync, c.from(name));
     expect(await c.admin.get(ConfigMap, other)).toEqual(copy);
     expect((await c.untilEvent(name, 'DestinationLeft')).note).toBe(
-      `left ${other.namespace}/${name}, which the ServiceAccount ${c.namespace}/${name} may not change`,
+      `kept ${other.namespace}/${name}, because the ServiceAccount ${c.namespace}/${name} lacks the permission to release it; delete it manually if no longer needed`,
     );
     const released = await c.admin.find(ConfigMap, c.to(name));
     if (deletionPolicy === 'Delete') expect(released).toBeUndefined();
@@ -122,7 +122,7 @@ it.each(['Delete', 'Orphan'] as const)(
   },
 );
 
-it('scenario 14 says when the account does not exist, and goes on when it does', async () => {
+it('scenario 14 reports a missing account, and continues when it is created', async () => {
   await c.source('nobody');
   await c.sync('nobody', { serviceAccountName: 'nobody' });
   const refused = await c.untilReady('nobody', 'ServiceAccountNotFound');
@@ -137,7 +137,7 @@ it('scenario 14 says when the account does not exist, and goes on when it does',
   await c.untilReady('nobody');
 });
 
-it('scenario 14 asks again about rights every 30 s, and writes nothing meanwhile', async () => {
+it('scenario 14 reviews missing permissions again every 30 s, and writes nothing meanwhile', async () => {
   await c.source('waiting');
   await c.sync('waiting', await account('waiting'));
   const { metadata } = await c.untilReady('waiting', 'InsufficientPermissions');

@@ -56,7 +56,7 @@ async function untilSent(name: string): Promise<void> {
   await c.untilEvent(name, 'Created');
 }
 
-it(`scenario 17 writes nothing in ten minutes with ${SYNCS} ConfigMapSyncs, and every status stays as it is`, async () => {
+it(`scenario 17 writes nothing in ten minutes with ${SYNCS} ConfigMapSyncs, and changes no status`, async () => {
   const since = Date.now();
   const start = c.requests.length;
   await c.pass(TEN_MINUTES_MS, 60_000);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
-it('scenario 01 gives a copy that equals its source, and says so in every field of the status', async () => {
+it('scenario 01 creates a copy that equals its source, and sets every field of the status', async () => {
   const content = { data: { color: 'red', empty: '' }, binaryData: { blob: 'AAEC/w==' } };
   const source = await c.source('first', content);
   await c.sync('first');
@@ -63,7 +63,7 @@ it('scenario 01 gives a copy that equals its source, and says so in every field 
   expect((await c.untilEvent('first', 'Created')).note).toContain(`${c.target}/first`);
 });
 
-it('scenario 02 brings changed, new and removed keys to the copy at once', async () => {
+it('scenario 02 applies changed, new and removed keys to the copy immediately', async () => {
   await c.source('edited', { data: { color: 'red', size: 'l' }, binaryData: { blob: 'AAEC' } });
   await c.sync('edited');
   await c.untilReady('edited');
@@ -87,7 +87,7 @@ it('scenario 02 brings changed, new and removed keys to the copy at once', async
   await c.untilEvent('edited', 'Updated');
 });
 
-it('scenario 02 brings the first text and the first bytes of a source to the copy', async () => {
+it('scenario 02 copies the first text and the first binary value of a source', async () => {
   await c.source('growing', {});
   await c.sync('growing');
   await c.untilReady('growing');
@@ -99,7 +99,7 @@ it('scenario 02 brings the first text and the first bytes of a source to the cop
   await c.untilReady('growing');
 });
 
-it('scenario 02 remembers on the copy which object its source is, when that was made anew', async () => {
+it('scenario 02 updates the source uid on the copy when the source is recreated', async () => {
   await c.source('anew');
   await c.sync('anew');
   await c.untilReady('anew');
@@ -130,7 +130,7 @@ it('scenario 02 writes nothing when only metadata of the source changes', async 
   expect(await c.admin.get(ConfigMapSync, c.from('labelled'))).toEqual(sync);
 });
 
-it('scenario 04 creates a deleted copy again', async () => {
+it('scenario 04 recreates a deleted copy', async () => {
   await c.source('deleted');
   await c.sync('deleted');
   await c.untilReady('deleted');
@@ -162,7 +162,7 @@ it('scenario 04 copies into a namespace as soon as it is created', async () => {
   expect(sync.status).toMatchObject({ syncStatus: 'Success', syncedCount: 2, destinationExists: true });
 });
 
-it('scenario 05 says so, and syncs as soon as the source is created', async () => {
+it('scenario 05 reports a missing source, and syncs as soon as it is created', async () => {
   await c.sync('missing');
   const waiting = await c.untilReady('missing', 'SourceNotFound');
   const { message } = findCondition(waiting, 'SourceAvailable') ?? {};

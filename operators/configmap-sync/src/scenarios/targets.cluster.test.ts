@@ -32,7 +32,7 @@ const named = (...values: string[]) => ({
 const untilCount = (name: string, count: number) =>
   c.until(ConfigMapSync, c.from(name), ({ status }) => status?.totalCount === count && status.syncedCount === count);
 
-it('scenario 08 creates and removes copies as namespaces are labelled in and out', async () => {
+it('scenario 08 creates and deletes copies when the labels of namespaces change', async () => {
   const [first, second] = [await c.createNamespace(), await c.createNamespace()];
   await label(first, { team: c.namespace });
   await c.source('labels');
@@ -55,7 +55,7 @@ it('scenario 08 creates and removes copies as namespaces are labelled in and out
   await untilCount('labels', 0);
 });
 
-it('scenario 08 copies once to what is both named and selected, and never the source itself', async () => {
+it('scenario 08 copies once to a namespace that is both named and selected, and never to the source itself', async () => {
   const first = await c.createNamespace();
   await c.source('both');
   await c.sync('both', {
@@ -71,7 +71,7 @@ it('scenario 08 copies once to what is both named and selected, and never the so
   expect((await c.admin.get(ConfigMap, c.from('both'))).metadata?.labels).toBeUndefined();
 });
 
-it('scenario 08 leaves out the namespaces of the system, unless a list of its own says otherwise', async () => {
+it('scenario 08 excludes system namespaces, unless excludeNamespaces is set', async () => {
   const name = c.uniqueName('excluded');
   const [kept, left] = [await c.createNamespace('scenario-kept'), await c.createNamespace('scenario-left')];
   await c.source(name);

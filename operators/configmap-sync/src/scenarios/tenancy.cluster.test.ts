@@ -92,8 +92,8 @@ async function refused(attempt: Promise<unknown>): Promise<string> {
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (!isForbidden(error)) throw new Error('the request was not refused as forbidden', { cause: error });
-  expect(error.message).toContain(`${user} may not: `);
+  if (!isForbidden(error)) throw new Error('expected the request to be rejected as Forbidden', { cause: error });
+  expect(error.message).toContain(`${user} lacks permissions that this ConfigMapSync needs: `);
   return error.message;
 }
 
@@ -127,7 +127,7 @@ async function powerless(name: string, spec: SpecChange): Promise<ConfigMapSync>
   return untilReason(name, 'InsufficientPermissions');
 }
 
-test('a user can sync what they may read to where they may write', async () => {
+test('a user can sync a ConfigMap that they may read to a namespace that they may write to', async () => {
   await mallory.create(ConfigMapSync, syncOf('own', { destinationNamespace: branch }));
   await untilReason('own', 'AllComponentsReady');
   expect(await mallory.get(ConfigMap, { namespace: branch, name: 'mine' })).toMatchObject({ data: { a: '1' } });
@@ -137,19 +137,19 @@ test('a user can sync what they may read to where they may write', async () => {
 });
 
 describe('a user cannot read through a sync', () => {
-  test('what they may not read', async () => {
+  test('a ConfigMap that they may not read', async () => {
     const spec = { sourceNamespace: other, configMapName: 'private', destinationNamespace: team };
     const message = await refused(mallory.create(ConfigMapSync, syncOf('read', spec)));
     expect(message).toContain(`get configmap private in namespace ${other}`);
     expect(await exists(team, 'private')).toBe(false);
   });
 
-  test('another ConfigMap beside the one that they may read', async () => {
+  test('another ConfigMap in the namespace of one that they may read', async () => {
     const spec = { sourceNamespace: library, configMapName: 'internal', destinationNamespace: team };
     await refused(mallory.create(ConfigMapSync, syncOf('beside', spec)));
   });
 
-  test('by changing a sync that was reviewed', async () => {
+  test('by changing a reviewed sync', async () => {
     await mallory.create(ConfigMapSync, syncOf('changing', { destinationNamespace: branch, targetName: 'changing' }));
     const body = { spec: { sourceNamespace: other, configMapName: 'private' } };
     await refused(mallory.patch(ConfigMapSync, { namespace: team, name: 'changing' }, { type: 'merge', body }));
@@ -169,7 +169,7 @@ describe('a user cannot read through a sync', () => {
     await refused(mallory.patch(ConfigMapSync, key, { type: 'apply', body, force: true }, options));
   });
 
-  test('by way of the status, which is no way to change a spec', async () => {
+  test('by a status update that contains another spec', async () => {
     const written = syncOf('by-status', { destinationNamespace: branch, targetName: 'by-status' });
     const stored = await mallory.create(ConfigMapSync, written);
     const spec = { ...stored.spec, sourceNamespace: other, configMapName: 'private' };
@@ -181,7 +181,7 @@ describe('a user cannot read through a sync', () => {
     expect((await mallory.get(ConfigMapSync, { namespace: team, name: 'by-status' })).spec.configMapName).toBe('mine');
   });
 
-  test('back from a copy that they may write but not read', async () => {
+  test('from a copy that they may write but not read, in a two-way sync', async () => {
     const writeOnly = { ...configMaps, verbs: ['create', 'update', 'delete'] };
     const drop = await c.createNamespace('tenancy-drop');
     await grant(drop, [writeOnly]);
@@ -197,7 +197,7 @@ describe('a user cannot write through a sync', () => {
     expect(await exists(other, 'mine')).toBe(false);
   });
 
-  test('over what somebody else has there', async () => {
+  test('over an existing ConfigMap', async () => {
     const before = await c.admin.get(ConfigMap, { namespace: other, name: 'private' });
     const spec = { destinationNamespace: other, targetName: 'private' };
     await refused(mallory.create(ConfigMapSync, syncOf('adopt', spec)));
@@ -208,7 +208,7 @@ describe('a user cannot write through a sync', () => {
     await refused(mallory.create(ConfigMapSync, syncOf('system', { destinationNamespace: 'kube-system' })));
   });
 
-  test('by a list in which one namespace is not theirs', async () => {
+  test('by a list with a namespace that they may not write to', async () => {
     const destinations = [
       { namespace: branch, name: 'listed' },
       { namespace: other, name: 'listed' },
@@ -223,7 +223,7 @@ describe('a user cannot write through a sync', () => {
     expect(message).toContain('create configmaps in every namespace');
   });
 
-  test('back to a source that they may only read', async () => {
+  test('to a source that they may only read, in a two-way sync', async () => {
     const both: SpecChange = {
       sourceNamespace: library,
       configMapName: 'shared',
@@ -234,7 +234,7 @@ describe('a user cannot write through a sync', () => {
     expect(await refused(mallory.create(ConfigMapSync, syncOf('both', both)))).toContain(`namespace ${library}`);
   });
 
-  test('by adding, renaming or selecting destinations of a sync that was reviewed', async () => {
+  test('by adding, renaming or selecting destinations of a reviewed sync', async () => {
     await mallory.create(ConfigMapSync, syncOf('growing', { destinationNamespace: branch, targetName: 'growing' }));
     for (const spec of [
       { destinationNamespace: other },
@@ -248,7 +248,7 @@ describe('a user cannot write through a sync', () => {
     }
   });
 
-  test('in a dry run that tells them more than the real thing', async () => {
+  test('in a dry run, nor learn more from it than from a real request', async () => {
     const spec = { destinationNamespace: other };
     await refused(mallory.create(ConfigMapSync, syncOf('dry', spec), { dryRun: true }));
     await mallory.create(ConfigMapSync, syncOf('dry', { destinationNamespace: branch }), { dryRun: true });
@@ -256,8 +256,8 @@ describe('a user cannot write through a sync', () => {
   });
 });
 
-describe("a user cannot turn an administrator's sync", () => {
-  test('to other ends, nor make it give up copies that they may not delete', async () => {
+describe("a user cannot change an administrator's sync", () => {
+  test('to write elsewhere, or to release copies that they may not delete', async () => {
     const spec = {
       destinations: [
         { namespace: other, name: 'official' },
@@ -279,8 +279,8 @@ describe("a user cannot turn an administrator's sync", () => {
   });
 });
 
-describe('a user cannot inherit', () => {
-  test('the copies of a sync of the same name that vanished without its cleanup', async () => {
+describe('a user cannot take over', () => {
+  test('the copies of a sync with the same name that was deleted without cleanup', async () => {
     await c.admin.create(ConfigMapSync, syncOf('heir', { destinationNamespace: other, targetName: 'heirloom' }));
     await untilReason('heir', 'AllComponentsReady');
     const key = { namespace: team, name: 'heir' };
@@ -298,8 +298,8 @@ describe('a user cannot inherit', () => {
   });
 });
 
-describe('a user cannot borrow an account', () => {
-  test('that they may not act as', async () => {
+describe('a user cannot use an account', () => {
+  test('that they may not impersonate', async () => {
     const { name } = await c.serviceAccount({ clusterRules: [configMaps] });
     const spec = { destinationNamespace: other, serviceAccountName: name };
     expect(await refused(mallory.create(ConfigMapSync, syncOf('borrow', spec)))).toContain(
@@ -307,7 +307,7 @@ describe('a user cannot borrow an account', () => {
     );
   });
 
-  test('for more than that account may', async () => {
+  test('for more than the account is permitted to do', async () => {
     const account = c.uniqueName('account');
     await c.admin.create(ServiceAccount, { metadata: { namespace: team, name: account } });
     await grant(team, [
@@ -326,8 +326,8 @@ describe('a user cannot borrow an account', () => {
   });
 });
 
-describe("a user cannot stop other people's syncs", () => {
-  test('by asking, before a namespace is there, to copy what it will get back to its source', async () => {
+describe("a user cannot block other users' syncs", () => {
+  test('by requesting the copy back to the source before the namespace exists', async () => {
     const [late, label] = [c.uniqueName('tenancy-late'), c.uniqueName('label')];
     await c.admin.create(ConfigMap, { metadata: { namespace: other, name: 'ca' }, data: { ca: '1' } });
     const everywhere = { destinationSelector: { matchLabels: { label } } };
@@ -343,14 +343,14 @@ describe("a user cannot stop other people's syncs", () => {
     expect(status).toMatchObject({ syncedCount: 1, totalCount: 1 });
   });
 
-  test('before they are made, by asking for the way back first', async () => {
+  test('by requesting the copy back to the source before they are created', async () => {
     await powerless('first', { sourceNamespace: branch, configMapName: 'later', destinationNamespace: other });
     const spec = { sourceNamespace: other, configMapName: 'later', destinationNamespace: branch };
     await c.admin.create(ConfigMapSync, syncOf('later', spec, other));
     await untilReason('later', 'SourceNotFound', other);
   });
 
-  test('nor learn of them from what is said of cycles', async () => {
+  test('or learn about them from the message about a cycle', async () => {
     const spec = { sourceNamespace: other, configMapName: 'private', destinationNamespace: library };
     await c.admin.create(ConfigMapSync, syncOf('hidden', spec, other));
     await untilReason('hidden', 'AllComponentsReady', other);
@@ -360,7 +360,7 @@ describe("a user cannot stop other people's syncs", () => {
   });
 });
 
-test('a user cannot find out which namespaces there are, and their labels, by selecting them', async () => {
+test('a user cannot discover namespaces and their labels by selecting them', async () => {
   const { metadata } = await powerless('seeking', { destinationSelector: {}, excludeNamespaces: [] });
   const named = { destinationSelector: { matchLabels: { 'kubernetes.io/metadata.name': other } } };
   const { status } = await powerless('guessing', named);
@@ -378,7 +378,7 @@ test('a user cannot find out which namespaces there are, and their labels, by se
 });
 
 describe('nothing is synced without a review', () => {
-  test("in the manager's own namespace, about which no webhook is asked", async () => {
+  test("in the manager's own namespace, for which no webhook is called", async () => {
     const spec = { sourceNamespace: other, configMapName: 'private', destinationNamespace: team };
     await c.admin.create(ConfigMapSync, syncOf('inside', spec, c.managerNamespace));
     await untilReason('inside', 'AuthorNotReviewed', c.managerNamespace);

@@ -38,7 +38,7 @@ async function selectedNamespace() {
 const untilCount = (name: string, count: number) =>
   c.until(ConfigMapSync, c.from(name), ({ status }) => status?.totalCount === count && status.syncedCount === count);
 
-it('takes a namespace that is being deleted for no target of a selector, without a complaint or a retry', async () => {
+it('does not select a namespace that is being deleted, and neither logs a warning nor retries', async () => {
   const [staying, going] = [await c.createNamespace('scenario-going'), await selectedNamespace()];
   const labels = { metadata: { labels: { team: 'going' } } };
   await c.admin.patch(Namespace, { name: staying }, { type: 'merge', body: labels });
@@ -67,7 +67,7 @@ it('takes a namespace that is being deleted for no target of a selector, without
   expect(complaints).toEqual([]);
 });
 
-it('leaves the copies alone in a namespace that is being deleted, whatever the deletion policy says', async () => {
+it('does not change copies in a namespace that is being deleted, regardless of the deletion policy', async () => {
   const going = await selectedNamespace();
   await c.source('kept');
   await c.sync('kept', { ...selectors, deletionPolicy: 'Orphan' });

@@ -42,11 +42,11 @@ const cases: readonly (readonly [what: string, spec: object, field: string, mess
     'must have at most 256 items',
   ],
   ['no source', { configMapName: null }, 'spec.configMapName', 'Required value'],
-  ['a source that cannot be', { sourceNamespace: 'No_Name' }, 'spec.sourceNamespace', 'should match'],
-  ['a target that cannot be', { targetName: 'No Name' }, 'spec.targetName', 'should match'],
+  ['an invalid source', { sourceNamespace: 'No_Name' }, 'spec.sourceNamespace', 'should match'],
+  ['an invalid target', { targetName: 'No Name' }, 'spec.targetName', 'should match'],
   ['an unknown policy', { conflictPolicy: 'Overwrite' }, 'spec.conflictPolicy', 'supported values: "SourceWins"'],
   [
-    'a policy of the other direction',
+    'a policy that needs the other direction',
     { conflictPolicy: 'Manual' },
     'spec.conflictPolicy',
     'use SourceWins, SkipIfModified or Merge',
@@ -55,21 +55,26 @@ const cases: readonly (readonly [what: string, spec: object, field: string, mess
     'transforms in both directions',
     { ...both, transforms: [{ prefix: 'a' }] },
     'spec.transforms',
-    'remove them, or sync OneWay',
+    'remove them, or set direction to OneWay',
   ],
-  ['keys in both directions', { ...both, keys: { include: ['a'] } }, 'spec.keys', 'remove keys, or sync OneWay'],
+  [
+    'keys in both directions',
+    { ...both, keys: { include: ['a'] } },
+    'spec.keys',
+    'remove it, or set direction to OneWay',
+  ],
   [
     'many destinations in both directions',
     { ...both, destinations: two },
     'spec.direction',
-    'exactly one destination, by name',
+    'exactly one destination, specified by name',
   ],
   ['an interval that is too short', { syncInterval: '5s' }, 'spec.syncInterval', 'must be 0 or at least 10s'],
-  ['an interval that is none', { syncInterval: 'soon' }, 'spec.syncInterval', 'duration'],
+  ['an invalid interval', { syncInterval: 'soon' }, 'spec.syncInterval', 'duration'],
   ['a transform that does nothing', { transforms: [{}] }, 'spec.transforms[0]', 'rename'],
   ['a transform that does two things', { transforms: [{ prefix: 'a', suffix: 'b' }] }, 'spec.transforms[0]', 'rename'],
   [
-    'a key that cannot be',
+    'an invalid key',
     { transforms: [{ set: { key: 'a b', value: '1' } }] },
     'spec.transforms[0].set.key',
     'should match',
@@ -81,26 +86,26 @@ const cases: readonly (readonly [what: string, spec: object, field: string, mess
     'must not be a dot, or begin with two',
   ],
   [
-    'a pattern that is none',
+    'an invalid pattern',
     { transforms: [{ replace: { pattern: '(', replacement: '' } }] },
     'spec.transforms[0].replace',
     'missing closing )',
   ],
   [
-    'a template that is none',
+    'an invalid template',
     { transforms: [{ template: { key: 'a', template: '{{ data. }}' } }] },
     'spec.transforms[0].template.template',
     'Invalid value',
   ],
   [
-    'a label of ours',
+    'a reserved label',
     { metadata: { labels: { 'sync.bowline.dev/sync-name': 'x' } } },
     'spec.metadata.labels',
     'are reserved; choose others',
   ],
-  ['a label that cannot be', { metadata: { labels: { 'a b': 'x' } } }, 'spec.metadata.labels', '"a b"'],
+  ['an invalid label', { metadata: { labels: { 'a b': 'x' } } }, 'spec.metadata.labels', '"a b"'],
   [
-    'a selector that is none',
+    'an invalid selector',
     { destinationSelector: { matchExpressions: [{ key: 'a', operator: 'Is' }] } },
     'spec.destinationSelector',
     'operator',
@@ -108,7 +113,7 @@ const cases: readonly (readonly [what: string, spec: object, field: string, mess
 ];
 
 it.each(cases)(
-  'scenario 15 refuses a spec with %s, and names field, problem and remedy',
+  'scenario 15 rejects a spec with %s, and reports field, problem and remedy',
   async (_, change, field, message) => {
     const spec = { sourceNamespace: c.namespace, configMapName: 'bad', destinationNamespace: c.target, ...change };
     const given = Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== null));
@@ -124,7 +129,7 @@ it.each(cases)(
   },
 );
 
-it('scenario 15 refuses to change a spec to what it would not accept either', async () => {
+it('scenario 15 rejects a change to an invalid spec', async () => {
   await c.source('changed');
   await c.sync('changed');
   await c.untilReady('changed');
@@ -141,7 +146,7 @@ it('scenario 15 refuses to change a spec to what it would not accept either', as
   expect(metadata?.generation).toBe(1);
 });
 
-it('scenario 15 blocks neither metadata nor deletion while nobody answers', async () => {
+it('scenario 15 blocks neither metadata changes nor deletion while the webhook is unavailable', async () => {
   await c.source('silent');
   await c.sync('silent');
   await c.untilReady('silent');

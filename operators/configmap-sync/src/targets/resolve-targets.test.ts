@@ -31,10 +31,10 @@ describe('resolveTargets', () => {
   test.each<[string, Partial<TargetSpec>, string[]]>([
     ['one namespace', { destinationNamespace: 'blue' }, ['blue/settings']],
     ['another name', { destinationNamespace: 'blue', targetName: 'other' }, ['blue/other']],
-    ['a namespace that is not there', { destinationNamespace: 'nowhere' }, ['nowhere/settings NamespaceMissing']],
-    ['a namespace that is going', { destinationNamespace: 'going' }, ['going/settings NamespaceTerminating']],
+    ['a missing namespace', { destinationNamespace: 'nowhere' }, ['nowhere/settings NamespaceMissing']],
+    ['a namespace that is being deleted', { destinationNamespace: 'going' }, ['going/settings NamespaceTerminating']],
     [
-      'a list, sorted, with names of their own',
+      'a list, sorted, with individual names',
       {
         destinations: [
           { namespace: 'red', name: '' },
@@ -55,23 +55,27 @@ describe('resolveTargets', () => {
       ['blue/settings*', 'red/settings*'],
     ],
     [
-      'an empty selector, without the source and what is excluded',
+      'an empty selector, except for the source and excluded namespaces',
       { destinationSelector: {} },
       ['blue/settings*', 'red/settings*'],
     ],
     [
-      'a selector beside the source under another name',
+      'a selector that includes the namespace of the source, with another name',
       { destinationSelector: {}, targetName: 'other', excludeNamespaces: ['kube-*', 'going', 'red'] },
       ['blue/other*', 'source/other*'],
     ],
     [
-      'everything once nothing is excluded',
+      'all namespaces if none is excluded',
       { destinationSelector: { matchLabels: { team: 'cluster' } }, excludeNamespaces: [] },
       ['kube-system/settings*'],
     ],
-    ['an excluded namespace that is named', { destinationNamespace: 'kube-system' }, ['kube-system/settings']],
     [
-      'what is both named and selected, once',
+      'an excluded namespace that is a named destination',
+      { destinationNamespace: 'kube-system' },
+      ['kube-system/settings'],
+    ],
+    [
+      'a namespace that is both named and selected, only once',
       {
         destinationNamespace: 'blue',
         destinations: [{ namespace: 'blue', name: 'settings' }],
@@ -79,13 +83,13 @@ describe('resolveTargets', () => {
       },
       ['blue/settings'],
     ],
-    ['the source itself as nothing', { destinations: [{ namespace: 'source', name: '' }] }, []],
+    ['no target for the source itself', { destinations: [{ namespace: 'source', name: '' }] }, []],
     ['no destination', {}, []],
   ])('resolves %s', (_, change, targets) => {
     expect(resolveTargets(spec(change), namespaces).map(shown)).toEqual(targets);
   });
 
-  test('takes named destinations at their word while namespaces are not visible, and selects nothing', () => {
+  test('assumes that named namespaces exist, and selects none, if namespaces cannot be read', () => {
     const given = spec({ destinationNamespace: 'nowhere', destinationSelector: {} });
     expect(resolveTargets(given, undefined).map(shown)).toEqual(['nowhere/settings']);
   });

@@ -50,7 +50,7 @@ function renameKeys(entries: Entries, rename: (key: string) => string, field: st
       throw new ContentProblem(
         'InvalidSpec',
         field,
-        `${names} would both become the key ${JSON.stringify(fresh)}; remove one of them first, or choose another name`,
+        `the keys ${names} would both become the key ${JSON.stringify(fresh)}; remove one of them first, or choose another name`,
       );
     }
     renamed.set(fresh, entry);
@@ -65,7 +65,11 @@ function withValue(entries: Entries, key: string, value: string, field: string):
   let bytes = 0;
   for (const entry of all.values()) bytes += Buffer.byteLength(entry.value);
   if (bytes <= MOST_BYTES_ON_THE_WAY) return all;
-  throw new ContentProblem('TooLarge', field, `with this value there are more than ${MOST_BYTES_ON_THE_WAY} bytes`);
+  throw new ContentProblem(
+    'TooLarge',
+    field,
+    `the content with this value exceeds ${MOST_BYTES_ON_THE_WAY} bytes; shorten the value, or remove keys first`,
+  );
 }
 
 function checkKey(key: string, field: string): void {

@@ -23,7 +23,7 @@ describe('desiredContent', () => {
     ['nothing', [], {}],
     ['a rename', [{ rename: { from: 'a', to: 'z' } }], { data: { z: 'one', 'b.yaml': 'host: db.internal' } }],
     ['a rename of a binary value', [{ rename: { from: 'logo', to: 'icon' } }], { binaryData: { icon: 'AAEC' } }],
-    ['a rename of a key that is not there', [{ rename: { from: 'x', to: 'y' } }], {}],
+    ['a rename of a missing key', [{ rename: { from: 'x', to: 'y' } }], {}],
     ['a rename that looks like a pattern', [{ rename: { from: 'b?yaml', to: 'y' } }], {}],
     ['a rename to itself', [{ rename: { from: 'a', to: 'a' } }], {}],
     [
@@ -46,7 +46,7 @@ describe('desiredContent', () => {
     ],
     ['a replacement in some keys', [replace('[a-z]', 'x', ['a'])], { data: { ...source.data, a: 'xxx' } }],
     [
-      'a template over what there is by then',
+      'a template over the result of earlier transforms',
       [{ rename: { from: 'a', to: 'z' } }, { template: { key: 'out', template: 'z={{ data.z }}' } }],
       { data: { z: 'one', 'b.yaml': 'host: db.internal', out: 'z=one' } },
     ],
@@ -73,7 +73,7 @@ describe('desiredContent', () => {
     expect(desiredContent(source, { transforms })).toEqual({ ...source, ...change });
   });
 
-  test('transforms what the key filters leave', () => {
+  test('transforms only the selected keys', () => {
     const spec = { keys: { include: ['a'] }, transforms: [{ prefix: 'x-' }] };
     expect(desiredContent(source, spec)).toEqual({ data: { 'x-a': 'one' }, binaryData: {} });
     const template = [{ template: { key: 'out', template: "{{ data['b.yaml'] }}" } }];
@@ -101,7 +101,7 @@ describe('desiredContent', () => {
     ],
     ['a key of two dots', [{ prefix: '..' }], 'spec.transforms[0].prefix', /begin with two/],
     [
-      'a template without its key',
+      'a template that uses a missing key',
       [{ template: { key: 'c', template: '{{ data.no }}' } }],
       'spec.transforms[0].template',
       /no/,
@@ -119,8 +119,8 @@ describe('desiredContent', () => {
       /not closed/,
     ],
     ['a pattern that does not parse', [replace('(', '')], 'spec.transforms[0].replace', /not an RE2 expression/],
-    ['a group that is not there', [replace('a', '$1')], 'spec.transforms[0].replace', /no group 1/],
-  ])('refuses %s', (_, transforms, field, message) => {
+    ['a group that does not exist', [replace('a', '$1')], 'spec.transforms[0].replace', /no group 1/],
+  ])('rejects %s', (_, transforms, field, message) => {
     expect(problemOf(source, transforms)).toMatchObject({
       name: 'ContentProblem',
       reason: 'InvalidSpec',
@@ -137,18 +137,18 @@ describe('desiredContent', () => {
   test.each<[string, Content, Transform[], string]>([
     ['one byte too many', big, [{ set: { key: 'a', value: 'y' } }], 'spec.transforms'],
     ['a replacement that explodes', big, [replace('x', 'y'.repeat(60_000))], 'spec.transforms[0].replace'],
-    ['many that explode together', many, [replace('x', 'y'.repeat(1_000))], 'spec.transforms[0].replace'],
+    ['many that explode only together', many, [replace('x', 'y'.repeat(1_000))], 'spec.transforms[0].replace'],
     [
-      'values that pile up',
+      'values that add up',
       big,
       Array.from({ length: 8 }, (_, index) => ({ set: { key: `k${index}`, value: 'x'.repeat(MOST_CONTENT_BYTES) } })),
       'spec.transforms[3].set',
     ],
-  ])('finds too large %s', (_, content, transforms, field) => {
+  ])('reports TooLarge for %s', (_, content, transforms, field) => {
     expect(problemOf(content, transforms)).toMatchObject({ name: 'ContentProblem', reason: 'TooLarge', field });
   });
 
-  test('takes what is as large as a ConfigMap may be, and what is used up on the way', () => {
+  test('accepts a result of the maximum size, even if intermediate content is larger', () => {
     expect(contentSize(desiredContent(big, { transforms: [{ prefix: 'x' }] }))).toBe(MOST_CONTENT_BYTES);
     const used = desiredContent(big, {
       transforms: [{ template: { key: 'copy', template: '{{ data.big }}' } }, { remove: { key: 'big' } }],
@@ -156,7 +156,7 @@ describe('desiredContent', () => {
     expect(Object.keys(used.data)).toEqual(['copy']);
   });
 
-  test('ends a pattern that would take for ever', () => {
+  test('aborts a pattern that would take too long', () => {
     expect(problemOf({ data: { big: 'x'.repeat(50_000) }, binaryData: {} }, [replace('x(.*z)?', '')])).toMatchObject({
       reason: 'InvalidSpec',
       field: 'spec.transforms[0].replace',

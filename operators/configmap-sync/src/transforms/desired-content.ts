@@ -31,7 +31,7 @@ export function desiredContent(source: Content, spec: Pick<Spec, 'keys' | 'trans
     throw new ContentProblem(
       'TooLarge',
       'spec.transforms',
-      `the result has ${size} bytes, and a ConfigMap holds at most ${MOST_CONTENT_BYTES}; leave out keys, or make values shorter`,
+      `the result has ${size} bytes, but a ConfigMap holds at most ${MOST_CONTENT_BYTES}; exclude keys, or shorten values`,
     );
   }
   return result;

@@ -37,7 +37,9 @@ export function replaceInValues(
   } catch (cause) {
     if (!(cause instanceof BowlineError)) throw cause;
     const isTooLong = cause.code === 'BOWLINE_REPLACEMENT_TOO_LONG';
-    const message = isTooLong ? 'the values with their replacements do not fit into a ConfigMap' : cause.message;
+    const message = isTooLong
+      ? 'the values after replacement do not fit into a ConfigMap; use a shorter replacement'
+      : cause.message;
     throw new ContentProblem(isTooLong ? 'TooLarge' : 'InvalidSpec', field, message, { cause });
   }
   return result;

@@ -31,7 +31,8 @@ interface Compiled {
 }
 
 function refuseComplex({ instructions }: Compiled): void {
-  if (instructions > MOST_INSTRUCTIONS) throw new Error('the patterns are too complex, all together');
+  if (instructions > MOST_INSTRUCTIONS)
+    throw new Error('the patterns of all transforms together are too complex; simplify or remove some');
 }
 
 function problemsOf({ rename, set, replace, template }: Transform, compiled: Compiled): readonly Problem[] {
@@ -49,7 +50,9 @@ function problemsOf({ rename, set, replace, template }: Transform, compiled: Com
       ? thrown('template.template', () => {
           for (const hole of parseTemplate(template.template).holes) compiled.characters += hole.length;
           if (compiled.characters > MOST_EXPRESSION_CHARACTERS) {
-            throw new Error(`the expressions have more than ${MOST_EXPRESSION_CHARACTERS} characters, all together`);
+            throw new Error(
+              `the expressions of all templates together exceed ${MOST_EXPRESSION_CHARACTERS} characters; shorten or remove some`,
+            );
           }
           refuseComplex(compiled);
           compiled.instructions += recentTemplate(template.template).patternSize;

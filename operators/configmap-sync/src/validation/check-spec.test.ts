@@ -8,7 +8,7 @@ function specOf(change: object): Spec {
 }
 
 describe('checkSpec', () => {
-  test('finds nothing wrong with a good spec', () => {
+  test('returns no problems for a valid spec', () => {
     const transforms = [
       { rename: { from: '..', to: 'a' } },
       { replace: { pattern: '(a)', replacement: '$1' } },
@@ -32,11 +32,11 @@ describe('checkSpec', () => {
       'spec.destinationSelector.matchExpressions[0].operator',
     ],
     [{ metadata: { labels: { 'a/b/c': '' } } }, 'spec.metadata.labels'],
-  ])('names the field of %j', (change, field) => {
+  ])('reports the field of %j', (change, field) => {
     expect(checkSpec(specOf(change)).map((problem) => problem.field)).toEqual([field]);
   });
 
-  test('refuses more expressions and patterns than can be compiled while everybody waits', () => {
+  test('rejects expressions and patterns that would take too long to compile', () => {
     const items = Array.from({ length: 900 }, () => 'data.a').join(', ');
     const templates = Array.from({ length: 64 }, () => ({
       template: { key: 'a', template: `{{ [${items}].size() }}` },
@@ -61,7 +61,7 @@ describe('checkSpec', () => {
     expect(problems.map(({ field }) => field)).not.toContain('spec.transforms[0].template.template');
   });
 
-  test('finds all problems at once', () => {
+  test('returns all problems at once', () => {
     const transforms = [{ template: { key: 'a', template: '{{' } }, { replace: { pattern: '(', replacement: '' } }];
     expect(checkSpec(specOf({ transforms }))).toHaveLength(2);
   });

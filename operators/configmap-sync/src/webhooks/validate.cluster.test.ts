@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { configMapSync } from '../operator.ts';
 
-test('the webhook refuses what the schema cannot, and nothing but a changed spec depends on it', async () => {
+test('rejects specs that the schema cannot reject, and is called only for changed specs', async () => {
   await using c = await cluster({ operators: [configMapSync], prefix: 'review' });
   const { namespace } = c;
   const target = await c.createNamespace('review-target');
@@ -18,7 +18,7 @@ test('the webhook refuses what the schema cannot, and nothing but a changed spec
     });
   const problem = async (attempt: Promise<unknown>): Promise<ApiError> => {
     const error: unknown = await attempt.catch((reason: unknown) => reason);
-    if (!isInvalid(error)) throw new Error('the request was not refused as invalid', { cause: error });
+    if (!isInvalid(error)) throw new Error('expected the request to be rejected as Invalid', { cause: error });
     return error;
   };
   await c.admin.create(ConfigMap, { metadata: { namespace, name: 'm' }, data: { a: '1' } });

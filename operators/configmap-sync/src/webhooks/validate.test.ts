@@ -73,7 +73,7 @@ const EVERYWHERE = copy('*', '*');
 const BOTH = ['src', 'dst'].flatMap((namespace) => [`get configmaps ${namespace}/m`, ...copy(namespace)]);
 
 describe('the review of authors', () => {
-  test('is asked about every request that could change what is read or written, and about no other', () => {
+  test('is called only for requests that could change the spec', () => {
     expect(review).toMatchObject({
       type: 'validating',
       failurePolicy: 'Fail',
@@ -88,7 +88,7 @@ describe('the review of authors', () => {
     ]);
   });
 
-  test('admits an author who may read the source and write the copy, and asks about the whole identity', async () => {
+  test('admits an author who may read the source and write the copy, and reviews the whole identity', async () => {
     const { denied, transport } = await ask([SOURCE, ...copy('dst')]);
     expect(denied).toBeUndefined();
     for (const { spec } of transport.questions) {
@@ -118,7 +118,7 @@ describe('the review of authors', () => {
     ['a paused sync', { paused: true }, [SOURCE, ...copy('dst')]],
     ['an account', { serviceAccountName: 'sa' }, ['impersonate serviceaccounts team/sa']],
     ['an account and a selector', { ...selector, serviceAccountName: 'sa' }, ['impersonate serviceaccounts team/sa']],
-  ])('needs every right for %s', async (_, change, rights) => {
+  ])('requires every permission for %s', async (_, change, rights) => {
     expect((await ask(rights, { object: sync(change) })).denied).toBeUndefined();
     for (const lacking of rights) {
       const { denied } = await ask(
@@ -129,31 +129,32 @@ describe('the review of authors', () => {
     }
   });
 
-  test('does not take rights on all namespaces that match now for a right on those that come', async () => {
+  test('requires cluster-wide permissions for a selector, not only those in the namespaces that match now', async () => {
     const everyone = ['team', 'src', 'dst', 'other'].flatMap((namespace) => copy(namespace));
     const { denied } = await ask([SOURCE, ...everyone], { object: sync(selector) });
     expect(denied?.message).toContain('in every namespace');
   });
 
-  test('does not take a creation by name for a right to create', async () => {
+  test('does not accept a permission to create by name', async () => {
     const { denied } = await ask([SOURCE, 'create configmaps dst/m', ...copy('dst').slice(1)]);
     expect(denied?.message).toContain('create configmaps in namespace dst');
   });
 
-  test('does not take rights of the author for those of an account that they may not act as', async () => {
+  test('rejects an account that the author may not impersonate, even with all other permissions', async () => {
     const { denied } = await ask([SOURCE, ...EVERYWHERE], { object: sync({ serviceAccountName: 'sa' }) });
     expect(denied?.message).toContain('impersonate serviceaccount sa in namespace team');
   });
 
-  test('says who lacks which right on what', async () => {
+  test('reports the user and the missing permissions', async () => {
     const { denied } = await ask([SOURCE, 'create configmaps dst/*']);
     expect(denied?.message).toBe(
-      'alice may not: update configmap m in namespace dst; delete configmap m in namespace dst; ' +
-        'a ConfigMapSync reads and writes only what its author may',
+      'alice lacks permissions that this ConfigMapSync needs: ' +
+        'update configmap m in namespace dst; delete configmap m in namespace dst; ' +
+        'grant them with RBAC',
     );
   });
 
-  test('answers a dry run in the same way', async () => {
+  test('handles a dry run in the same way', async () => {
     expect((await ask([], { dryRun: true })).denied).toMatchObject({ code: 403 });
     expect((await ask([SOURCE, ...copy('dst')], { dryRun: true })).denied).toBeUndefined();
   });
@@ -161,7 +162,7 @@ describe('the review of authors', () => {
 
 describe('the review of a change', () => {
   test.each<[string, SpecChange, SpecChange, string[]]>([
-    ['another field by somebody else', {}, { paused: true }, [SOURCE, ...copy('dst')]],
+    ['another field by another user', {}, { paused: true }, [SOURCE, ...copy('dst')]],
     [
       'another source',
       {},
@@ -171,13 +172,13 @@ describe('the review of a change', () => {
     ['another destination', {}, { destinationNamespace: 'b' }, [SOURCE, ...copy('b'), 'delete configmaps dst/m']],
     ['another name of copies', {}, { targetName: 'x' }, [SOURCE, ...copy('dst', 'x'), 'delete configmaps dst/m']],
     [
-      'a destination less',
+      'one destination fewer',
       { destinations: [{ namespace: 'b' }] },
       {},
       [SOURCE, ...copy('dst'), 'delete configmaps b/m'],
     ],
     [
-      'the end of a selector',
+      'a removed selector',
       { destinationSelector: {} },
       {},
       [SOURCE, ...copy('dst').slice(0, 2), 'delete configmaps */*'],
@@ -188,22 +189,22 @@ describe('the review of a change', () => {
       { destinationSelector: {}, excludeNamespaces: [] },
       [SOURCE, ...EVERYWHERE],
     ],
-    ['both ways from now on', {}, { direction: 'Bidirectional' }, BOTH],
-    ['an account from now on', {}, { serviceAccountName: 'sa' }, ['impersonate serviceaccounts team/sa']],
+    ['a change to both ways', {}, { direction: 'Bidirectional' }, BOTH],
+    ['an added account', {}, { serviceAccountName: 'sa' }, ['impersonate serviceaccounts team/sa']],
     [
       'another account',
       { serviceAccountName: 'old' },
       { serviceAccountName: 'sa' },
       ['impersonate serviceaccounts team/sa'],
     ],
-    ['no account any more', { serviceAccountName: 'sa' }, {}, [SOURCE, ...copy('dst')]],
+    ['a removed account', { serviceAccountName: 'sa' }, {}, [SOURCE, ...copy('dst')]],
     [
-      'another destination by an account that stays',
+      'another destination with the same account',
       { serviceAccountName: 'sa' },
       { serviceAccountName: 'sa', destinationNamespace: 'b' },
       ['impersonate serviceaccounts team/sa'],
     ],
-  ])('needs every right for %s', async (_, before, after, rights) => {
+  ])('requires every permission for %s', async (_, before, after, rights) => {
     const change = { oldObject: sync(before), object: sync(after) };
     expect((await ask(rights, change)).denied).toBeUndefined();
     for (const lacking of rights) {
@@ -219,7 +220,7 @@ describe('the review of a change', () => {
 describe('the review of a spec', () => {
   const all = ['get configmaps */*', ...EVERYWHERE];
 
-  test('refuses what the schema could not, with the fields at fault, and asks nobody', async () => {
+  test('rejects a spec that the schema accepts, with the invalid fields, and sends no reviews', async () => {
     const transforms = [{ template: { key: 'a', template: '{{' } }, { replace: { pattern: '(', replacement: '' } }];
     const { denied, questions } = await ask(all, { object: sync({ transforms }) });
     expect(denied).toMatchObject({ code: 422, reason: 'Invalid' });
@@ -230,7 +231,7 @@ describe('the review of a spec', () => {
     expect(questions).toEqual([]);
   });
 
-  test('refuses a cycle, and names nothing that is not in the spec', async () => {
+  test('rejects a cycle, and reports only names from the spec', async () => {
     const others = [
       sync({ sourceNamespace: 'dst', destinationNamespace: 'hidden' }, 'b'),
       sync({ sourceNamespace: 'hidden', destinationNamespace: 'src' }, 'c'),
@@ -241,13 +242,13 @@ describe('the review of a spec', () => {
     expect(denied?.message).not.toContain('hidden');
   });
 
-  test('says nothing of cycles to who lacks the rights', async () => {
+  test('does not report cycles to an author without permissions', async () => {
     const others = [sync({ sourceNamespace: 'dst', destinationNamespace: 'src' }, 'b')];
     const { denied } = await ask([SOURCE], { others });
     expect(denied?.message).not.toContain('copied back');
   });
 
-  test('says nothing of cycles to an account that could not close one', async () => {
+  test('does not report cycles for an account that could not close one', async () => {
     const others = [sync({ sourceNamespace: 'dst', destinationNamespace: 'src' }, 'b')];
     const impersonate = 'impersonate serviceaccounts team/sa';
     const object = sync({ serviceAccountName: 'sa' });
@@ -256,8 +257,11 @@ describe('the review of a spec', () => {
   });
 
   test.each<[string, () => ConfigMapSync]>([
-    ['an account may not write', () => sync({ ...BACK, serviceAccountName: 'powerless' }, 'b')],
-    ['nobody reviewed', () => ({ ...sync(BACK, 'b'), metadata: { namespace: 'bowline-system', name: 'b' } })],
+    ['has an account without permissions', () => sync({ ...BACK, serviceAccountName: 'powerless' }, 'b')],
+    [
+      'has an author who was not reviewed',
+      () => ({ ...sync(BACK, 'b'), metadata: { namespace: 'bowline-system', name: 'b' } }),
+    ],
     ['is paused', () => sync({ ...BACK, paused: true }, 'b')],
     [
       'is being deleted',
@@ -266,14 +270,14 @@ describe('the review of a spec', () => {
         metadata: { namespace: 'team', name: 'b', deletionTimestamp: '2026-01-01T00:00:00Z' },
       }),
     ],
-  ])('does not refuse a sync for the sake of one that %s', async (_, back) => {
+  ])('ignores a cycle through a sync that %s', async (_, back) => {
     expect((await ask([SOURCE, ...copy('dst')], { others: [back()] })).denied).toBeUndefined();
     expect((await ask([SOURCE, ...copy('dst')], { others: [back(), sync(BACK, 'c')] })).denied).toMatchObject({
       code: 422,
     });
   });
 
-  test('refuses a cycle through a selector', async () => {
+  test('rejects a cycle through a selector', async () => {
     const others = [
       sync(
         { sourceNamespace: 'dst', destinationNamespace: undefined, destinationSelector: {}, excludeNamespaces: [] },
@@ -283,16 +287,16 @@ describe('the review of a spec', () => {
     expect((await ask(all, { others })).denied).toMatchObject({ code: 422 });
   });
 
-  test('does not take what is stored for a part of a cycle with its own change', async () => {
+  test('ignores the stored version of the changed sync', async () => {
     const stored = sync({ sourceNamespace: 'dst', destinationNamespace: 'src' });
     expect((await ask(all, { oldObject: stored, others: [stored] })).denied).toBeUndefined();
   });
 });
 
-describe('the review without rights in the whole cluster', () => {
+describe('the review without cluster-wide permissions', () => {
   const namespaces = ['team', 'src', 'dst'];
 
-  test('asks in each namespace', async () => {
+  test('reviews each namespace', async () => {
     const { denied, transport } = await ask([SOURCE, ...copy('dst')], { namespaces });
     expect(denied).toBeUndefined();
     expect(transport.questions.map(({ local }) => local)).toEqual([true, true, true, true]);
@@ -303,7 +307,7 @@ describe('the review without rights in the whole cluster', () => {
     [{ destinationNamespace: 'other' }, 'spec.destinationNamespace'],
     [{ destinations: [{ namespace: 'dst', name: 'x' }, { namespace: 'other' }] }, 'spec.destinations[1].namespace'],
     [{ destinationSelector: {} }, 'spec.destinationSelector'],
-  ])('refuses what is out of reach: %j', async (change, field) => {
+  ])('rejects namespaces without access: %j', async (change, field) => {
     const { denied, questions } = await ask(['get configmaps */*', ...EVERYWHERE], {
       namespaces,
       object: sync(change),

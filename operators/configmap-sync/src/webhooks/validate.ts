@@ -45,7 +45,7 @@ export const review = validating(ConfigMapSync, {
     const missing = await reviews.missing(subjectOf(userInfo), rights, { signal });
     if (missing.length > 0) {
       return deny(
-        `${userInfo.username} may not: ${describeRights(missing)}; a ConfigMapSync reads and writes only what its author may`,
+        `${userInfo.username} lacks permissions that this ConfigMapSync needs: ${describeRights(missing)}; grant them with RBAC`,
       );
     }
     const namespaces = deps.namespaces ? undefined : list(Namespace).map(namespaceView);
