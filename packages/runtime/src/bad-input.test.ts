@@ -112,7 +112,7 @@ const rows: readonly Row[] = [
     input: 'a pattern with look-around, which RE2 lacks',
     attempt: () => s.string().pattern('^(?!kube-)'),
     code: 'BOWLINE_SCHEMA_PATTERN',
-    says: ['"^(?!kube-)" is not an RE2 expression', 'write it without look-around', 'check the value with a rule'],
+    says: ['"^(?!kube-)" is not a valid RE2 expression', 'remove look-around', 'use a validation rule instead'],
   },
   {
     input: 'a kind of a group that is no domain',

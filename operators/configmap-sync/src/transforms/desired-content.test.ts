@@ -118,7 +118,7 @@ describe('desiredContent', () => {
       'spec.transforms[0].template',
       /not closed/,
     ],
-    ['a pattern that does not parse', [replace('(', '')], 'spec.transforms[0].replace', /not an RE2 expression/],
+    ['a pattern that does not parse', [replace('(', '')], 'spec.transforms[0].replace', /not a valid RE2 expression/],
     ['a group that is not there', [replace('a', '$1')], 'spec.transforms[0].replace', /no group 1/],
   ])('refuses %s', (_, transforms, field, message) => {
     expect(problemOf(source, transforms)).toMatchObject({

@@ -188,8 +188,8 @@ describe('issueCertificate', () => {
   });
 
   it.each<[string, Partial<IssueCertificateOptions>, RegExp]>([
-    ['no usage', { usages: [] }, /no usage/],
-    ['a server without a name', { usages: ['server'] }, /no name to connect to/],
+    ['no usages', { usages: [] }, /no usages/],
+    ['a server without a name', { usages: ['server'] }, /no alternative name/],
     ['an address among the DNS names', { dnsNames: ['127.0.0.1'] }, /"127\.0\.0\.1" is not a DNS name.*ipAddresses/],
     ['a DNS name with a port', { dnsNames: ['localhost:8443'] }, /"localhost:8443" is not a DNS name/],
     ['a wildcard in the middle', { dnsNames: ['a.*.example'] }, /is not a DNS name/],
@@ -211,14 +211,14 @@ describe('issueCertificate', () => {
       async () => ({
         authority: { ...authority, keyPem: (await createCertificateAuthority({ commonName: 'x' })).keyPem },
       }),
-      /does not belong to "O=bowline, CN=test root"/,
+      /does not match the certificate "O=bowline, CN=test root"/,
     ],
     ['an end certificate', async () => ({ authority: await issue() }), /"CN=leaf" is not a certificate authority/],
     ['an authority that has expired', async () => ({ now: Date.UTC(2100, 0) }), /expired at/],
     [
       'a certificate that is not PEM',
       async () => ({ authority: { ...authority, certificatePem: 'nonsense' } }),
-      /certificate is not readable PEM/,
+      /certificate is not valid PEM/,
     ],
   ])('refuses %s', async (_, options, message) => {
     await expect(issue(await options())).rejects.toMatchObject({

@@ -28,7 +28,7 @@ describe('applyJsonPatch', () => {
       { op: 'replace', path: '/a', value: 1 },
     ] as const;
     expect(applyJsonPatch({}, patch)).toEqual({ a: 1 });
-    expect(() => applyJsonPatch([], [{ op: 'test', path: '/0', value: null }])).toThrow('there is no index 0');
+    expect(() => applyJsonPatch([], [{ op: 'test', path: '/0', value: null }])).toThrow('index 0 does not exist');
   });
 
   it.each<[string, unknown, JsonPatchOperation[], unknown]>([
@@ -66,7 +66,7 @@ describe('applyJsonPatch', () => {
       'a missing parent',
       {},
       [{ op: 'add', path: '/a/b', value: 1 }],
-      'operation 0 (add "/a/b") does not apply: there is no "a"',
+      'operation 0 (add "/a/b") does not apply: "a" does not exist',
     ],
     [
       'a missing member',
@@ -75,19 +75,19 @@ describe('applyJsonPatch', () => {
         { op: 'test', path: '/a', value: 1 },
         { op: 'remove', path: '/b' },
       ],
-      'operation 1 (remove "/b") does not apply: there is no "b"',
+      'operation 1 (remove "/b") does not apply: "b" does not exist',
     ],
     [
       'replacing an element that is not there',
       [],
       [{ op: 'replace', path: '/0', value: 1 }],
-      'operation 0 (replace "/0") does not apply: there is no index 0',
+      'operation 0 (replace "/0") does not apply: index 0 does not exist',
     ],
     [
       'an index beyond the end',
       [1],
       [{ op: 'add', path: '/2', value: 1 }],
-      'operation 0 (add "/2") does not apply: there is no index 2',
+      'operation 0 (add "/2") does not apply: index 2 does not exist',
     ],
     [
       'an index with a leading zero',
@@ -117,7 +117,7 @@ describe('applyJsonPatch', () => {
       'a test that fails',
       { a: 1 },
       [{ op: 'test', path: '/a', value: '1' }],
-      'operation 0 (test "/a") does not apply: the value there is a different one',
+      'operation 0 (test "/a") does not apply: the current value is different',
     ],
     [
       'a move into itself',
@@ -135,19 +135,19 @@ describe('applyJsonPatch', () => {
       'an inherited member',
       {},
       [{ op: 'remove', path: '/toString' }],
-      'operation 0 (remove "/toString") does not apply: there is no "toString"',
+      'operation 0 (remove "/toString") does not apply: "toString" does not exist',
     ],
     [
       'a path through the prototype',
       {},
       [{ op: 'add', path: '/__proto__/polluted', value: 1 }],
-      'operation 0 (add "/__proto__/polluted") does not apply: there is no "__proto__"',
+      'operation 0 (add "/__proto__/polluted") does not apply: "__proto__" does not exist',
     ],
     [
       'a path through the constructor',
       {},
       [{ op: 'add', path: '/constructor/prototype/polluted', value: 1 }],
-      'operation 0 (add "/constructor/prototype/polluted") does not apply: there is no "constructor"',
+      'operation 0 (add "/constructor/prototype/polluted") does not apply: "constructor" does not exist',
     ],
   ])('refuses %s and says which operation it was', (_, document, patch, message) => {
     expect(() => applyJsonPatch(document, patch)).toThrow(

@@ -219,7 +219,7 @@ describe('strategicMerge', () => {
       'a key that is no scalar',
       { spec: { containers: [{ name: {} }] } },
       'FAILED',
-      'the merge key name of map[name:map[]] is no scalar',
+      'the merge key name of map[name:map[]] is not a scalar',
     ],
   ])('refuses %s in the words of the API server', (_, patch, code, detail) => {
     const before = pod({ dnsPolicy: 'Default', containers: [{ name: 'a' }] });

@@ -73,18 +73,18 @@ describe('renderCustomResourceDefinition', () => {
 
   it.each<[string, ResourceDefinition, RegExp]>([
     ['a group without a dot', { ...minimal, group: 'example' }, /the group "example" is not a domain name/],
-    ['a kind in lower case', { ...minimal, kind: 'site' }, /does not begin with a capital letter/],
-    ['a short name with a capital', { ...minimal, shortNames: ['S'] }, /the short name "S" is not a name/],
+    ['a kind in lower case', { ...minimal, kind: 'site' }, /does not start with a capital letter/],
+    ['a short name with a capital', { ...minimal, shortNames: ['S'] }, /the short name "S" is not a valid name/],
     [
       'a column of a field that does not exist',
       { ...minimal, spec: s.object({ a: s.string() }), columns: [{ name: 'B', path: '.spec.b' }] },
-      /the path .spec.b of the column B has no field "b"; there are a/,
+      /the path .spec.b of the column B has no field "b"; known fields are a/,
     ],
-    ['a column without a dot', { ...minimal, columns: [{ name: 'B', path: 'spec.b' }] }, /must begin with a dot/],
+    ['a column without a dot', { ...minimal, columns: [{ name: 'B', path: 'spec.b' }] }, /must start with a dot/],
     [
       'a selectable object',
       { ...minimal, spec: s.object({ a: s.object({}) }), selectableFields: ['.spec.a'] },
-      /must be text, a boolean or an integer/,
+      /must be a string, a boolean or an integer/,
     ],
     ['a selectable field of metadata', { ...minimal, selectableFields: ['.metadata.labels'] }, /is in metadata/],
     [
@@ -130,7 +130,7 @@ describe('renderKindPage', () => {
     );
     expect(page).toContain('| `spec.sourceNamespace` | string | **required** | The namespace of the source.');
     expect(page).toContain('| `spec.destinations` | list (one per namespace and name) of object |');
-    expect(page).toContain('Of each: Rule: `[has(self.rename), has(self.prefix), has(self.set)]');
+    expect(page).toContain('For each item: Rule: `[has(self.rename), has(self.prefix), has(self.set)]');
     expect(page).toContain(
       "- Rule: `self.conflictPolicy != 'NewestWins' || self.direction == 'Bidirectional'` (NewestWins needs direction Bidirectional).",
     );

@@ -189,7 +189,7 @@ describe('labelSelector', () => {
       expect.objectContaining({
         code: 'BOWLINE_SELECTOR_INVALID',
         message:
-          "cannot use the label selector: [selector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn', " +
+          "invalid label selector: [selector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn', " +
           'selector.matchExpressions[1].operator: Invalid value: "Is": not a valid selector operator]',
       }),
     );

@@ -55,7 +55,7 @@ describe('parseDuration', () => {
   });
 
   it('keeps a long text out of the start of its message', () => {
-    expect(() => parseDuration('x'.repeat(5000))).toThrow(/^cannot read the duration "x{100}…": /);
+    expect(() => parseDuration('x'.repeat(5000))).toThrow(/^cannot parse the duration "x{100}…": /);
   });
 });
 
