@@ -21,7 +21,7 @@ describe('renderCustomResourceDefinition', () => {
     expect(renderCustomResourceDefinition(minimal).spec.names).not.toHaveProperty('categories');
   });
 
-  it('stores the first version unless another one says so', () => {
+  it('stores the first version unless another one sets storage', () => {
     const versions = renderCustomResourceDefinition(servers).spec.versions;
     expect(versions.map(({ name, storage, served }) => [name, storage, served])).toEqual([
       ['v1', true, true],
@@ -30,7 +30,7 @@ describe('renderCustomResourceDefinition', () => {
     expect(versions[1]).toMatchObject({ deprecated: true, deprecationWarning: expect.stringContaining('use v1') });
   });
 
-  it('adds an Age column and takes the types of the others from the schema', () => {
+  it('adds an Age column and derives the types of the others from the schema', () => {
     const [version] = renderCustomResourceDefinition(copies).spec.versions;
     expect(version?.additionalPrinterColumns?.map(({ name, type }) => [name, type])).toEqual([
       ['Source', 'string'],
@@ -67,7 +67,7 @@ describe('renderCustomResourceDefinition', () => {
     ['Gateway', 'gateways'],
     ['Box', 'boxes'],
     ['Address', 'addresses'],
-  ])('makes the plural of %s: %s', (kind, plural) => {
+  ])('forms the plural of %s: %s', (kind, plural) => {
     expect(pluralOf({ kind })).toBe(plural);
   });
 
@@ -88,7 +88,7 @@ describe('renderCustomResourceDefinition', () => {
     ],
     ['a selectable field of metadata', { ...minimal, selectableFields: ['.metadata.labels'] }, /is in metadata/],
     [
-      'a scale path of text',
+      'a scale path of type string',
       {
         ...minimal,
         spec: s.object({ a: s.string() }),
@@ -96,7 +96,7 @@ describe('renderCustomResourceDefinition', () => {
       },
       /.spec.a must be of type integer/,
     ],
-    ['a spec that is no object', { ...minimal, spec: s.string() }, /the spec is of type string; it must be an object/],
+    ['a spec that is not an object', { ...minimal, spec: s.string() }, /the spec is of type string; it must be an object/],
     [
       'a root rule about labels',
       { ...minimal, rules: [{ rule: "'a' in self.metadata.labels" }] },
@@ -138,7 +138,7 @@ describe('renderKindPage', () => {
   });
 
   it.each(sampleKinds.map((kind) => [kind.kind, kind] as const))(
-    'keeps tables whole whatever the texts contain: %s',
+    'renders valid tables whatever the texts contain: %s',
     (_, kind) => {
       const rows = renderKindPage(kind)
         .split('\n')
@@ -151,7 +151,7 @@ describe('renderKindPage', () => {
     },
   );
 
-  it('gives each of several versions a part of its own', () => {
+  it('renders a section for each of several versions', () => {
     const page = renderKindPage(servers);
     expect(page).toContain('## Version v1\n');
     expect(page).toContain('## Version v1alpha1\n\nDeprecated: identity.example.com/v1alpha1');

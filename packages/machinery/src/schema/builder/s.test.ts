@@ -3,7 +3,7 @@ import type { NestedValidation } from '../../structural-schema/structural-schema
 import { s } from './s.ts';
 
 describe('s', () => {
-  it('writes what stands in a CustomResourceDefinition, with the keys in a fixed order', () => {
+  it('renders the schema of a CustomResourceDefinition, with the keys in a fixed order', () => {
     const schema = s
       .object({
         name: s.string().maxLength(5).minLength(1).describe('A name.'),
@@ -17,7 +17,7 @@ describe('s', () => {
     );
   });
 
-  it('never changes a schema: every method makes a new one', () => {
+  it('never modifies a schema: every method returns a new one', () => {
     const text = s.string();
     const shorter = text.maxLength(3);
     expect(text.json).toEqual({ type: 'string' });
@@ -34,18 +34,18 @@ describe('s', () => {
     expect(schema.json.default).toEqual(['a']);
   });
 
-  it('takes field names that objects inherit for names like others', () => {
+  it('treats the names of inherited members as ordinary field names', () => {
     const schema = s.object({ constructor: s.string(), ['__proto__']: s.string().optional() });
     expect(Object.keys(schema.json.properties ?? {})).toEqual(['constructor', '__proto__']);
     expect(schema.json.required).toEqual(['constructor']);
   });
 
-  it('says in the description what is deprecated', () => {
+  it('adds deprecations to the description', () => {
     expect(s.string().describe('Old.').deprecated('use name').json.description).toBe('Old.\n\nDeprecated: use name');
     expect(s.string().deprecated('use name').json.description).toBe('Deprecated: use name');
   });
 
-  it('turns exclusive bounds into the form of Kubernetes', () => {
+  it('converts exclusive bounds to the form of Kubernetes', () => {
     expect(s.number().exclusiveMin(0).exclusiveMax(1).json).toEqual({
       type: 'number',
       minimum: 0,
@@ -56,7 +56,7 @@ describe('s', () => {
     expect(s.number().exclusiveMin(0).min(1).json).toEqual({ type: 'number', minimum: 1 });
   });
 
-  it('reaches fields with dashes and reserved names in its own rules', () => {
+  it('escapes fields with dashes and reserved names in generated rules', () => {
     const schema = s
       .object({ 'a-b': s.string().optional(), namespace: s.string().optional() })
       .exactlyOneOf('a-b', 'namespace');
@@ -71,7 +71,7 @@ describe('s', () => {
 
 const anyBranch = (branch: object): NestedValidation => branch;
 
-describe('what the API server would refuse', () => {
+describe('schemas that the API server would reject', () => {
   it.each<[string, () => unknown, string, RegExp]>([
     [
       'look-around in a pattern',
@@ -135,7 +135,7 @@ describe('what the API server would refuse', () => {
       /items\.properties\[k\]: .*make it required or give it a default/,
     ],
     [
-      'a list-map key that is no field',
+      'a list-map key that is not a field',
       () => s.array(s.object({ k: s.string() })).listMapBy('x'),
       'BOWLINE_SCHEMA_INVALID',
       /items\.properties\[x\]: is a key of the list-map but not a field/,
@@ -147,7 +147,7 @@ describe('what the API server would refuse', () => {
       /must be a scalar/,
     ],
     [
-      'a list-map of text',
+      'a list-map of strings',
       () => s.array(s.string()).listMapBy('k'),
       'BOWLINE_SCHEMA_INVALID',
       /items: must be objects/,
@@ -159,12 +159,12 @@ describe('what the API server would refuse', () => {
       /cannot be nullable in a list of type set/,
     ],
     [
-      'an enumeration of several types',
+      'an enum of several types',
       () => s.enum(['a', 1] as never),
       'BOWLINE_SCHEMA_INVALID',
       /contains 1, which is not of type string/,
     ],
-    ['an enumeration with a value twice', () => s.enum(['a', 'a']), 'BOWLINE_SCHEMA_INVALID', /contains a value twice/],
+    ['an enum with a duplicate value', () => s.enum(['a', 'a']), 'BOWLINE_SCHEMA_INVALID', /contains a value twice/],
     [
       'bounds that exclude each other',
       () => s.string().minLength(5).maxLength(3),
@@ -174,7 +174,7 @@ describe('what the API server would refuse', () => {
     ['a fraction as bound of integers', () => s.integer().min(1.5), 'BOWLINE_SCHEMA_INVALID', /use an integer/],
     ['a negative length', () => s.string().minLength(-1), 'BOWLINE_SCHEMA_INVALID', /non-negative/],
     [
-      'a format that nobody checks',
+      'a format that the API server does not check',
       () => s.string().format('ip'),
       'BOWLINE_SCHEMA_INVALID',
       /does not check the format ip; use a pattern, or one of .*ipv4/,
@@ -198,13 +198,13 @@ describe('what the API server would refuse', () => {
       /the rule "self.sise > 1": undefined field 'sise'; known fields are size \(line 1, column 6\)/,
     ],
     [
-      'a rule of two types',
+      'a rule that compares two types',
       () => s.object({ size: s.integer() }).rule("self.size == 'a'"),
       'BOWLINE_SCHEMA_RULE',
       /no matching overload for '_==_' applied to '\(int, string\)'/,
     ],
     [
-      'a rule that is no condition',
+      'a rule that is not a bool',
       () => s.integer().rule('self + 1'),
       'BOWLINE_SCHEMA_RULE',
       /is of type int; it must be a bool/,
@@ -217,7 +217,7 @@ describe('what the API server would refuse', () => {
       /unknown method lenght/,
     ],
     [
-      'a messageExpression that is no text',
+      'a messageExpression that is not a string',
       () => s.integer().rule('self > 1', { messageExpression: 'self' }),
       'BOWLINE_SCHEMA_RULE',
       /its messageExpression "self": is of type int/,
@@ -235,7 +235,7 @@ describe('what the API server would refuse', () => {
       /needs a message/,
     ],
     [
-      'a fieldPath to nothing',
+      'a fieldPath to a field that does not exist',
       () => s.object({ a: s.string() }).rule('true', { fieldPath: '.b' }),
       'BOWLINE_SCHEMA_RULE',
       /the fieldPath "\.b" has no field "b"; known fields are a/,
@@ -259,7 +259,7 @@ describe('what the API server would refuse', () => {
       /cannot read values without a schema/,
     ],
     [
-      'cel.bind, which rules do not have',
+      'cel.bind, which is not available in rules',
       () => s.integer().rule('cel.bind(x, self, x > 1)'),
       'BOWLINE_SCHEMA_RULE',
       /cel.bind is not available in validation rules/,
