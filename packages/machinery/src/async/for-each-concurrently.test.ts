@@ -76,7 +76,7 @@ it('ignores an abort after the last item has started', async () => {
   expect(failures).toEqual([]);
 });
 
-it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('refuses a limit of %s', async (limit) => {
+it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('rejects a limit of %s', async (limit) => {
   await expect(forEachConcurrently([], limit, () => undefined)).rejects.toMatchObject({
     code: 'BOWLINE_CONCURRENCY_INVALID',
   });

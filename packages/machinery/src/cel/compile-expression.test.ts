@@ -203,7 +203,7 @@ describe('compileExpression', () => {
       ["authorizer.resource('pods')", "found no matching overload for 'resource'"],
       ['authorizer.other', "type 'authorizer' does not support field selection"],
       ["authorizer.serviceAccount('a', 'b').requestResource", "type 'authorizer' does not support field selection"],
-    ])('refuses %s', (source, message) => {
+    ])('rejects %s', (source, message) => {
       expect(() => compileAsking(source)).toThrow(
         expect.objectContaining({ code: 'BOWLINE_CEL_INVALID', message: expect.stringContaining(message) }),
       );

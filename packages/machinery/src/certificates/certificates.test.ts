@@ -62,7 +62,7 @@ describe('createCertificateAuthority', () => {
     ['a validity of zero', { commonName: 'r', validForMs: 0 }],
     ['a validity that is not a number', { commonName: 'r', validForMs: Number.NaN }],
     ['a validity beyond the year 9999', { commonName: 'r', validForMs: 8000 * 366 * 24 * HOUR_MS }],
-  ])('refuses %s', async (_, options) => {
+  ])('rejects %s', async (_, options) => {
     await expect(createCertificateAuthority(options)).rejects.toMatchObject({
       code: 'BOWLINE_CERTIFICATE_REQUEST_INVALID',
     });
@@ -198,7 +198,7 @@ describe('issueCertificate', () => {
     ['a relative URI', { uris: ['ns/default'] }, /"ns\/default" is not an absolute URI/],
     ['an empty common name', { commonName: '' }, /common name/],
     ['an empty organization', { organizations: [''] }, /organization/],
-  ])('refuses %s', async (_, options, message) => {
+  ])('rejects %s', async (_, options, message) => {
     await expect(issue(options)).rejects.toMatchObject({
       code: 'BOWLINE_CERTIFICATE_REQUEST_INVALID',
       message: expect.stringMatching(message),
@@ -220,7 +220,7 @@ describe('issueCertificate', () => {
       async () => ({ authority: { ...authority, certificatePem: 'nonsense' } }),
       /certificate is not valid PEM/,
     ],
-  ])('refuses %s', async (_, options, message) => {
+  ])('rejects %s', async (_, options, message) => {
     await expect(issue(await options())).rejects.toMatchObject({
       code: 'BOWLINE_CERTIFICATE_AUTHORITY_INVALID',
       message: expect.stringMatching(message),

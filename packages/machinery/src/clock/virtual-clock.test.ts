@@ -124,7 +124,7 @@ describe('VirtualClock', () => {
     expect(clock.nextDueInMs).toBe(15);
   });
 
-  it.each([-1, Number.NaN])('refuses to advance by %s', async (ms) => {
+  it.each([-1, Number.NaN])('rejects to advance by %s', async (ms) => {
     await expect(new VirtualClock().advance(ms)).rejects.toThrow(RangeError);
   });
 });

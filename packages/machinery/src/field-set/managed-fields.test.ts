@@ -14,7 +14,7 @@ describe('parseFieldsV1', () => {
   });
 
   it.each([[null], ['f:a'], [[]], [{ a: {} }], [{ 'f:a': 1 }], [{ 'k:name': {} }], [{ 'v:{': {} }], [{ 'i:x': {} }]])(
-    'refuses %j',
+    'rejects %j',
     (fields) => {
       expect(parseFieldsV1(fields)).toBeUndefined();
     },

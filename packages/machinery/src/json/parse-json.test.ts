@@ -33,7 +33,7 @@ describe('parseJson', () => {
     '{} {}',
     'NaN',
     '1e999',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(() => parseJson(text)).toThrow(JsonSyntaxError);
   });
 

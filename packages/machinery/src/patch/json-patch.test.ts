@@ -170,7 +170,7 @@ describe('applyJsonPatch', () => {
       new Array(10_001).fill({ op: 'test', path: '', value: {} }),
       /10001 operations/,
     ],
-  ])('refuses %s as malformed', (_, patch, message) => {
+  ])('rejects %s as malformed', (_, patch, message) => {
     expect(() => applyJsonPatch({}, patch as JsonPatchOperation[])).toThrow(
       expect.objectContaining({ code: 'BOWLINE_PATCH_INVALID', message: expect.stringMatching(message) }),
     );

@@ -27,7 +27,7 @@ describe('compileReplacement', () => {
     ['(a)', '${name}', 'no group name'],
     ['(a)', '${constructor}', 'no group constructor'],
     ['a', 'costs 5$', 'must be followed by a group'],
-  ])('refuses %j with %j', (pattern, replacement, problem) => {
+  ])('rejects %j with %j', (pattern, replacement, problem) => {
     expect(() => compileReplacement(pattern, replacement)).toThrow(
       expect.objectContaining({
         code: 'BOWLINE_REPLACEMENT_INVALID',

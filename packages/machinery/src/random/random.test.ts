@@ -54,7 +54,7 @@ describe('between, integerBelow and pick', () => {
     expect(pick(edge(almostOne), ['a', 'b'])).toBe('b');
   });
 
-  it('picks falsy elements, and refuses an empty list', () => {
+  it('picks falsy elements, and rejects an empty list', () => {
     expect(pick(edge(0), [0, 1])).toBe(0);
     expect(pick<string | null>(edge(0), [null])).toBeNull();
     expect(() => pick(edge(0), [])).toThrow(RangeError);

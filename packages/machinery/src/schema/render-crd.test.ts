@@ -42,7 +42,7 @@ describe('renderCustomResourceDefinition', () => {
     expect(version?.selectableFields).toEqual([{ jsonPath: '.spec.sourceNamespace' }, { jsonPath: '.spec.paused' }]);
   });
 
-  it('has subresources exactly for what is defined', () => {
+  it('has only the subresources that are defined', () => {
     const subresources = (kind: ResourceDefinition) =>
       renderCustomResourceDefinition(kind).spec.versions[0]?.subresources;
     expect(subresources(devices)).toBeUndefined();
@@ -115,7 +115,7 @@ describe('renderCustomResourceDefinition', () => {
     ],
     ['a version twice', { ...minimal, versions: [{ version: 'v1' }, { version: 'v1' }] }, /defined twice/],
     ['a warning in two lines', { ...minimal, deprecated: 'a\nb' }, /one line/],
-  ])('refuses %s', (_, definition, message) => {
+  ])('rejects %s', (_, definition, message) => {
     expect(() => renderCustomResourceDefinition(definition)).toThrow(
       expect.objectContaining({ code: 'BOWLINE_CRD_INVALID', message: expect.stringMatching(message) }),
     );

@@ -238,7 +238,7 @@ describe('label syntax', () => {
     ['a'.repeat(64), ['name part must be no more than 63 bytes']],
     [`${'a'.repeat(254)}/b`, ['prefix part must be no more than 253 characters']],
     [`${'é'.repeat(32)}`, ['name part must be no more than 63 bytes', /^name part must consist/]],
-  ])('refuses the key %j', (key, expected) => {
+  ])('rejects the key %j', (key, expected) => {
     expect(labelKeyProblems(key)).toEqual(
       expected.map((text) => (typeof text === 'string' ? text : expect.stringMatching(text))),
     );

@@ -36,7 +36,7 @@ describe('compileTemplate', () => {
     ['{{ [data.host] }}', /no matching overload/],
     ["{{ data.host), string('x' }}", /not valid/],
     ['{{ data.host.matches("(a") }}', /not valid/],
-  ])('refuses %j', (template, problem) => {
+  ])('rejects %j', (template, problem) => {
     expect(() => compileTemplate(template)).toThrow(problem);
   });
 

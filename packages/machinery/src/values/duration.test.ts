@@ -77,7 +77,7 @@ describe('formatDuration', () => {
     expect(formatDuration(ms)).toBe(text);
   });
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY])('refuses %s', (ms) => {
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])('rejects %s', (ms) => {
     expect(() => formatDuration(ms)).toThrow(expect.objectContaining({ code: 'BOWLINE_DURATION_INVALID' }));
   });
 

@@ -45,7 +45,7 @@ describe('parseTime', () => {
     '2026-01-31T12:60:00Z',
     '2026-01-31T12:00:00.Z',
     '2026-01-31t12:00:00z',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(() => parseTime(text)).toThrow(expect.objectContaining({ code: 'BOWLINE_TIME_INVALID' }));
   });
 

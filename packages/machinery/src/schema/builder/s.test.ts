@@ -264,7 +264,7 @@ describe('schemas that the API server would reject', () => {
       'BOWLINE_SCHEMA_RULE',
       /cel.bind is not available in validation rules/,
     ],
-  ])('refuses %s', (_, build, code, message) => {
+  ])('rejects %s', (_, build, code, message) => {
     expect(build).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
   });
 
