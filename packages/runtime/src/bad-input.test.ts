@@ -125,7 +125,7 @@ const rows: readonly Row[] = [
     attempt: () =>
       defineResource({ ...names, spec: s.object({ size: s.integer() }), columns: [{ name: 'S', path: '.spec.sise' }] }),
     code: 'BOWLINE_CRD_INVALID',
-    says: ['the path .spec.sise of the column S', 'there are size'],
+    says: ['the path .spec.sise of the column S', 'known fields are size'],
   },
   {
     input: 'a sample that its schema refuses',

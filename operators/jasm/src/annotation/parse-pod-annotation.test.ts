@@ -253,7 +253,7 @@ describe('an annotation that is wrong', () => {
     [`${BASE}type: kubernetes.io/ssh-auth\ntemplate: {a: b}`, /needs the key "ssh-privatekey"/],
     [
       `${BASE}template: {a: "{{ data.x"}`,
-      /^template.a \(line 4\): Invalid value: the template is not valid at line 1: the expression is not closed/,
+      /^template.a \(line 4\): Invalid value: the template is not valid at line 1: the placeholder is not closed/,
     ],
     [`${BASE}template: {a: "{{ nothing }}"}`, /^template.a \(line 4\): .*unknown variable nothing/],
     [`${BASE}template: {a b: c}`, /^template.a b \(line 4\): Invalid value: "a b": a key of a Secret/],

@@ -27,8 +27,8 @@ describe('compileTemplate', () => {
   });
 
   test.each<[template: string, problem: RegExp]>([
-    ['{{ data.host', /line 1: the expression is not closed/],
-    ['a\nb {{ }}', /line 2: the expression is empty/],
+    ['{{ data.host', /line 1: the placeholder is not closed/],
+    ['a\nb {{ }}', /line 2: the placeholder is empty/],
     ['{{ "}} ', /not closed/],
     ['{{ data.host + 1 }}', /no matching overload/],
     ['{{ nothing }}', /unknown variable nothing/],
@@ -40,9 +40,9 @@ describe('compileTemplate', () => {
     expect(() => compileTemplate(template)).toThrow(problem);
   });
 
-  test('rejects more expressions than a list may have items', () => {
+  test('rejects more placeholders than a list may have items', () => {
     expect(compileTemplate('{{ 1 }}'.repeat(1_000)).render({})).toBe('1'.repeat(1_000));
-    expect(() => compileTemplate('{{ 1 }}'.repeat(1_001))).toThrow(/more than 1000 expressions/);
+    expect(() => compileTemplate('{{ 1 }}'.repeat(1_001))).toThrow(/more than 1000 placeholders/);
   });
 
   test('rejects patterns that take long to compile, and returns the size of the others', () => {
