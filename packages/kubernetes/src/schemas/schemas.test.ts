@@ -117,9 +117,7 @@ describe('resolveSchema', () => {
   });
 
   it('rejects a dangling reference', () => {
-    expect(() => resolveSchema({ ref: 'core-v1.Gone' })).toThrow(
-      'schema reference core-v1.Gone has no definition',
-    );
+    expect(() => resolveSchema({ ref: 'core-v1.Gone' })).toThrow('schema reference core-v1.Gone has no definition');
     expect(() => resolveSchema({ ref: 'gone' })).toThrow('schema reference gone has no definition');
   });
 });

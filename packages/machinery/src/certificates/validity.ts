@@ -19,7 +19,8 @@ export function validity(options: ValidityOptions, defaultMs: number): { notBefo
   if (!(validForMs >= 1000)) throw invalid(`validForMs is ${validForMs}`, 'use at least 1000');
   const notAfter = wholeSeconds(now + validForMs);
   // GeneralizedTime has four digits for the year.
-  if (!(notAfter.getTime() < Date.UTC(10_000, 0))) throw invalid('it would expire after the year 9999', 'lower validForMs');
+  if (!(notAfter.getTime() < Date.UTC(10_000, 0)))
+    throw invalid('it would expire after the year 9999', 'lower validForMs');
   return { notBefore: wholeSeconds(now - BACKDATED_MS), notAfter };
 }
 

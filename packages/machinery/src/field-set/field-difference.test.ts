@@ -37,10 +37,13 @@ const add = (path: string, value: unknown): JsonPatchOperation => ({ op: 'add', 
 const remove = (path: string): JsonPatchOperation => ({ op: 'remove', path });
 
 describe('findDifference, on recorded objects', () => {
-  it.each(recorded.map(({ live }) => live.kind ?? ''))('finds no difference when the same %s is applied again', (kind) => {
-    const { desired, live } = sample(kind);
-    expect(difference(desired, live)).toBeUndefined();
-  });
+  it.each(recorded.map(({ live }) => live.kind ?? ''))(
+    'finds no difference when the same %s is applied again',
+    (kind) => {
+      const { desired, live } = sample(kind);
+      expect(difference(desired, live)).toBeUndefined();
+    },
+  );
 
   const pod = '/spec/template/spec';
   const podPath = '.spec.template.spec';

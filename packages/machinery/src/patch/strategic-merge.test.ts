@@ -35,7 +35,12 @@ describe('strategicMerge', () => {
       { labels: { $patch: 'replace', b: '2' } },
       { labels: { b: '2' } },
     ],
-    ['empties a map with $patch: delete', { labels: { a: '1' } }, { labels: { $patch: 'delete', b: '2' } }, { labels: {} }],
+    [
+      'empties a map with $patch: delete',
+      { labels: { a: '1' } },
+      { labels: { $patch: 'delete', b: '2' } },
+      { labels: {} },
+    ],
     [
       'retains only the keys in $retainKeys',
       { labels: { a: '1', b: '2' } },
@@ -43,12 +48,7 @@ describe('strategicMerge', () => {
       { labels: { b: '2', c: '3' } },
     ],
     ['drops nulls from a new map', {}, { labels: { a: null, b: '2' } }, { labels: { b: '2' } }],
-    [
-      'drops a new map that has a directive',
-      {},
-      { labels: { $patch: 'replace', b: '2' }, name: 'x' },
-      { name: 'x' },
-    ],
+    ['drops a new map that has a directive', {}, { labels: { $patch: 'replace', b: '2' }, name: 'x' }, { name: 'x' }],
     [
       'merges lists of scalars as sets, the patch first',
       { finalizers: ['a/a', 'a/b'] },
@@ -94,7 +94,11 @@ describe('strategicMerge', () => {
       },
       containers('a=1', 'c=1'),
     ],
-    ['replaces the list with $patch: replace', { containers: [...containers('x=1'), { $patch: 'replace' }] }, containers('x=1')],
+    [
+      'replaces the list with $patch: replace',
+      { containers: [...containers('x=1'), { $patch: 'replace' }] },
+      containers('x=1'),
+    ],
     [
       'orders the elements in $setElementOrder and keeps the relative position of the others',
       { '$setElementOrder/containers': containers('c', 'a') },
@@ -154,7 +158,12 @@ describe('strategicMerge', () => {
       'FAILED',
       'unknown patch type: merge in map: map[$patch:merge a:1]',
     ],
-    ['a directive that is not a string', { $patch: 3 }, 'FAILED', 'unknown patch type: %!s(int64=3) in map: map[$patch:3]'],
+    [
+      'a directive that is not a string',
+      { $patch: 3 },
+      'FAILED',
+      'unknown patch type: %!s(int64=3) in map: map[$patch:3]',
+    ],
     [
       'merge as an element’s directive',
       { spec: { containers: [{ name: 'a', $patch: 'merge' }] } },

@@ -108,7 +108,9 @@ function checkSelectable(paths: readonly string[], root: StructuralSchema): stri
   const problems = paths.flatMap((path) => {
     if (path.startsWith('.metadata'))
       return [`the selectable field ${path} is in metadata, where only name and namespace can be selected`];
-    const found = path.includes('[') ? { problem: 'has an index; specify a field without an index' } : resolveFieldPath(path, root);
+    const found = path.includes('[')
+      ? { problem: 'has an index; specify a field without an index' }
+      : resolveFieldPath(path, root);
     if ('problem' in found) return [`the selectable field ${path} ${found.problem}`];
     const isScalar = ['string', 'boolean', 'integer'].includes(found.schema.type ?? '');
     return isScalar ? [] : [`the selectable field ${path} must be a string, a boolean or an integer`];

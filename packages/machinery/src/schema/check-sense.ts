@@ -34,10 +34,7 @@ function checkBounds(schema: StructuralSchema): SchemaProblem[] {
     const high = schema[most];
     if (low !== undefined && high !== undefined && low > high)
       problems.push(
-        structural(
-          '',
-          `${least} ${low} is greater than ${most} ${high}, so no value is valid; change one of them`,
-        ),
+        structural('', `${least} ${low} is greater than ${most} ${high}, so no value is valid; change one of them`),
       );
   }
   for (const key of ['minimum', 'maximum', 'multipleOf'] as const) {
@@ -60,9 +57,7 @@ function checkEnum(schema: StructuralSchema): SchemaProblem[] {
   const problems: SchemaProblem[] = [];
   for (const value of values) {
     if (!isOfType(value, schema.type))
-      problems.push(
-        structural('', `the enum contains ${JSON.stringify(value)}, which is not of type ${schema.type}`),
-      );
+      problems.push(structural('', `the enum contains ${JSON.stringify(value)}, which is not of type ${schema.type}`));
   }
   if (new Set(values.map((value) => JSON.stringify(value))).size < values.length)
     problems.push(structural('', 'the enum contains a value twice; list each value once'));

@@ -46,9 +46,7 @@ function checkMembers(schema: StructuralSchema): SchemaProblem[] {
   const hasFields = Object.keys(schema.properties ?? {}).length > 0;
   const additional = schema.additionalProperties;
   if (hasFields && additional !== undefined && additional !== true)
-    problems.push(
-      structural('', 'has both properties and additionalProperties; move the map to a separate field'),
-    );
+    problems.push(structural('', 'has both properties and additionalProperties; move the map to a separate field'));
   if (additional !== undefined && schema['x-kubernetes-embedded-resource'] === true)
     problems.push(structural('', 'is an embedded resource and cannot have additionalProperties'));
   if (schema.type === 'array' && schema.items === undefined)
@@ -61,7 +59,8 @@ function checkMembers(schema: StructuralSchema): SchemaProblem[] {
 function checkListType(schema: StructuralSchema): SchemaProblem[] {
   const listType = schema['x-kubernetes-list-type'];
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];
-  if (listType === undefined) return keys.length === 0 ? [] : [structural('', 'has list-map keys but is not a list-map')];
+  if (listType === undefined)
+    return keys.length === 0 ? [] : [structural('', 'has list-map keys but is not a list-map')];
   if (schema.type !== 'array') return [structural('', 'has a list type, so its type must be array')];
   const { items } = schema;
   if (items === undefined || listType === 'atomic') return [];

@@ -96,7 +96,11 @@ describe('renderCustomResourceDefinition', () => {
       },
       /.spec.a must be of type integer/,
     ],
-    ['a spec that is not an object', { ...minimal, spec: s.string() }, /the spec is of type string; it must be an object/],
+    [
+      'a spec that is not an object',
+      { ...minimal, spec: s.string() },
+      /the spec is of type string; it must be an object/,
+    ],
     [
       'a root rule about labels',
       { ...minimal, rules: [{ rule: "'a' in self.metadata.labels" }] },

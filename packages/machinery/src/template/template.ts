@@ -64,9 +64,13 @@ function evaluated(
   } catch (error) {
     if (!(error instanceof BowlineError) || !(error.cause instanceof Error)) throw error;
     // The evaluated expression is not what the author wrote; the cause describes the problem with the values.
-    throw new BowlineError('BOWLINE_CEL_EVALUATION', `cannot evaluate a placeholder of the template: ${error.cause.message}`, {
-      cause: error.cause,
-    });
+    throw new BowlineError(
+      'BOWLINE_CEL_EVALUATION',
+      `cannot evaluate a placeholder of the template: ${error.cause.message}`,
+      {
+        cause: error.cause,
+      },
+    );
   }
 }
 

@@ -115,7 +115,12 @@ describe('schemas that the API server would reject', () => {
       'BOWLINE_SCHEMA_DEFAULT',
       /default\.a: Required value/,
     ],
-    ['null as default', () => s.string().nullable().default(null), 'BOWLINE_SCHEMA_DEFAULT', /null is not a valid default/],
+    [
+      'null as default',
+      () => s.string().nullable().default(null),
+      'BOWLINE_SCHEMA_DEFAULT',
+      /null is not a valid default/,
+    ],
     [
       'an example of a wrong value',
       () => s.integer().min(3).example(1),
