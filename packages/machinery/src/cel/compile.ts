@@ -110,7 +110,7 @@ export function compileChecked(
   const found = { types: new Map<Ast, CelType>(), calls: new Map<Ast, ResolvedCall>() };
   const shared = { slots: variables.length, patternSize: 0, used: new Set<string>(), checked: found };
   const declared = variables.map(([name, type], slot) => ({ name, type, slot }));
-  const context = { source, variables: declared, hasBind, mostPatternSize, allowsMixed: false, shared };
+  const context: Context = { source, variables: declared, hasBind, mostPatternSize, allowsMixed: false, shared };
   try {
     const ast = parseExpression(source);
     const code = compileAst(ast, context);
