@@ -65,12 +65,12 @@ describe('kinds', () => {
       'Cluster',
       'SubjectAccessReview.v1.authorization.k8s.io',
     ],
-  ])('%o is served as it says', (resource, apiVersion, plural, scope, id) => {
+  ])('%o has the names that the API server uses', (resource, apiVersion, plural, scope, id) => {
     expect(apiVersionOf(resource)).toBe(apiVersion);
     expect(resource).toMatchObject({ plural, scope, id });
   });
 
-  it('have ids that no other kind has', () => {
+  it('have unique ids', () => {
     const resources = Object.values(entry).filter((value) => typeof value === 'object');
     const ids = resources.map(({ id }) => id);
     expect(ids.length).toBeGreaterThan(50);
@@ -78,11 +78,11 @@ describe('kinds', () => {
     for (const { kind, version, group, id } of resources) expect(id).toBe(`${kind}.${version}.${group}`);
   });
 
-  it('cannot be changed by accident', () => {
+  it('are frozen', () => {
     expect(Object.isFrozen(ConfigMap)).toBe(true);
   });
 
-  it('that exist in several groups are under their plain name what most callers mean', () => {
+  it('that exist in several groups are exported under their plain name from the most used group', () => {
     expect(Event.group).toBe('');
     expect(eventsV1.Event.group).toBe('events.k8s.io');
     expect(HorizontalPodAutoscaler.version).toBe('v2');
@@ -100,20 +100,20 @@ describe('types', () => {
     expectTypeOf<typeof ConfigMap>().not.toExtend<typeof Secret>();
   });
 
-  it('are plain JSON that cannot be written to', () => {
+  it('are readonly plain JSON', () => {
     expectTypeOf<ConfigMap['data']>().toEqualTypeOf<{ readonly [key: string]: string } | undefined>();
     expectTypeOf<ObjectMeta['finalizers']>().toEqualTypeOf<readonly string[] | undefined>();
     expectTypeOf<ObjectMeta['creationTimestamp']>().toEqualTypeOf<string | undefined>();
     expectTypeOf<Pick<ObjectMeta, 'name'>>().toEqualTypeOf<{ readonly name?: string | undefined }>();
   });
 
-  it('tell required from optional fields', () => {
+  it('distinguish required and optional fields', () => {
     expectTypeOf<OwnerReference['uid']>().toEqualTypeOf<string>();
     expectTypeOf<Condition['observedGeneration']>().toEqualTypeOf<number | undefined>();
     expectTypeOf<Container['name']>().toEqualTypeOf<string>();
   });
 
-  it('know enums, int-or-string and quantities', () => {
+  it('cover enums, int-or-string and quantities', () => {
     expectTypeOf<ServicePort['protocol']>().toEqualTypeOf<'SCTP' | 'TCP' | 'UDP' | undefined>();
     expectTypeOf<ServicePort['targetPort']>().toEqualTypeOf<number | string | undefined>();
     expectTypeOf<NonNullable<Container['resources']>['limits']>().toEqualTypeOf<
@@ -121,7 +121,7 @@ describe('types', () => {
     >();
   });
 
-  it('know the unions that the server writes by hand', () => {
+  it('cover the unions that the server serializes with custom code', () => {
     expectTypeOf<JSONSchemaProps['additionalProperties']>().toEqualTypeOf<JSONSchemaProps | boolean | undefined>();
     expectTypeOf<JSONSchemaProps['default']>().toEqualTypeOf<unknown>();
   });

@@ -8,7 +8,7 @@ const keys: readonly (readonly [string, ObjectKey])[] = [
 ];
 
 describe('object keys', () => {
-  it.each(keys)('%s is text and key alike', (text, key) => {
+  it.each(keys)('%s converts to a key and back', (text, key) => {
     expect(keyString(key)).toBe(text);
     expect(parseKey(text)).toEqual(key);
   });
@@ -26,7 +26,7 @@ describe('object keys', () => {
   });
 
   it.each([{}, { metadata: {} }, { metadata: { name: '' } }, { metadata: { name: undefined } }])(
-    'is refused for an object without a name: %j',
+    'is rejected for an object without a name: %j',
     (object) => {
       expect(() => keyOf(object)).toThrow('the object has no metadata.name');
     },

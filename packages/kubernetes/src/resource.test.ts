@@ -7,7 +7,7 @@ it.each([
   ['v1', { group: '', version: 'v1' }],
   ['apps/v1', { group: 'apps', version: 'v1' }],
   ['sync.bowline.dev/v1alpha1', { group: 'sync.bowline.dev', version: 'v1alpha1' }],
-])('%s is group and version, and back', (apiVersion, parts) => {
+])('%s converts to group and version and back', (apiVersion, parts) => {
   expect(parseApiVersion(apiVersion)).toEqual(parts);
   expect(apiVersionOf(parts)).toBe(apiVersion);
 });
@@ -25,7 +25,7 @@ it('describes a kind by its names and the type of its objects, and derives its i
   expectTypeOf<ObjectOf<typeof Widget>>().toEqualTypeOf<Widget>();
 });
 
-it('describes a kind of which only the metadata matters, or whose type the variable names', () => {
+it('describes a kind without a type for its objects, or with the type of the variable', () => {
   const untyped = resource(names);
   expectTypeOf(untyped).toEqualTypeOf<Resource<KubernetesObject, 'Widget.v1.example.dev'>>();
   const typed: Resource<Widget, 'Widget.v1.example.dev'> = resource(names);
@@ -33,6 +33,6 @@ it('describes a kind of which only the metadata matters, or whose type the varia
   // @ts-expect-error the id follows from the names
   const wrong: Resource<Widget, 'Gadget.v1.example.dev'> = resource(names);
   expect(wrong).toEqual(untyped);
-  // @ts-expect-error the type of the objects has a call of its own: this one would have no id
+  // @ts-expect-error the type of the objects needs a separate call: this one would have no id
   expect(resource<Widget>(names)).toEqual(untyped);
 });

@@ -112,7 +112,7 @@ const rows: readonly Row[] = [
     input: 'a pattern with look-around, which RE2 lacks',
     attempt: () => s.string().pattern('^(?!kube-)'),
     code: 'BOWLINE_SCHEMA_PATTERN',
-    says: ['"^(?!kube-)" is not an RE2 expression', 'write it without look-around', 'check the value with a rule'],
+    says: ['"^(?!kube-)" is not a valid RE2 expression', 'remove look-around', 'use a validation rule instead'],
   },
   {
     input: 'a kind of a group that is no domain',
@@ -125,7 +125,7 @@ const rows: readonly Row[] = [
     attempt: () =>
       defineResource({ ...names, spec: s.object({ size: s.integer() }), columns: [{ name: 'S', path: '.spec.sise' }] }),
     code: 'BOWLINE_CRD_INVALID',
-    says: ['the path .spec.sise of the column S', 'there are size'],
+    says: ['the path .spec.sise of the column S', 'known fields are size'],
   },
   {
     input: 'a sample that its schema refuses',

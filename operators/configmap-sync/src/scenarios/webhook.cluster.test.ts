@@ -83,7 +83,7 @@ const cases: readonly (readonly [what: string, spec: object, field: string, mess
     'a key that the API server reserves',
     { transforms: [{ rename: { from: 'a', to: '..a' } }] },
     'spec.transforms[0].rename.to',
-    'must not be a dot, or begin with two',
+    "must not be '.' or start with '..'",
   ],
   [
     'an invalid pattern',

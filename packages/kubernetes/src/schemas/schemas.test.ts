@@ -6,7 +6,7 @@ import type { SchemaDocument } from './schema.ts';
 import { resolveSchema, type Schema, schemaFor } from './schemas.ts';
 
 describe('schemaFor', () => {
-  it('knows every kind that the package has a resource for', () => {
+  it('has a schema for every kind with a resource in this package', () => {
     const resources = Object.values(entry).filter((value) => typeof value === 'object');
     const unknown = resources.filter((resource) => !schemaFor(apiVersionOf(resource), resource.kind));
     expect(resources.length).toBeGreaterThan(50);
@@ -19,26 +19,26 @@ describe('schemaFor', () => {
     ['apps/v1', 'ConfigMap'],
     ['v1', 'PodSpec'],
     ['v1', 'constructor'],
-  ])('answers undefined for %s %s, which is no kind', (apiVersion, kind) => {
+  ])('returns undefined for %s %s, which is not a kind', (apiVersion, kind) => {
     expect(schemaFor(apiVersion, kind)).toBeUndefined();
   });
 
-  it('tells kinds of the same name apart by their group', () => {
+  it('distinguishes kinds with the same name by their group', () => {
     expect(schemaFor('v1', 'Event')?.properties).toHaveProperty('involvedObject');
     expect(schemaFor('events.k8s.io/v1', 'Event')?.properties).toHaveProperty('regarding');
   });
 
-  it('knows what has no group of its own', () => {
+  it('has schemas for kinds that belong to no API group', () => {
     expect(schemaFor('v1', 'Status')?.properties).toHaveProperty('code');
   });
 
-  it('answers the same value every time', () => {
+  it('returns the same value every time', () => {
     expect(schemaFor('v1', 'Pod')).toBe(schemaFor('v1', 'Pod'));
   });
 });
 
 describe('schemas', () => {
-  it('say how a pod’s containers are merged', () => {
+  it('contain how the containers of a pod are merged', () => {
     const containers = field('v1', 'Pod', 'spec', 'containers');
     expect(containers).toMatchObject({
       type: 'array',
@@ -50,7 +50,7 @@ describe('schemas', () => {
     expect(resolveSchema(containers.items ?? {}).required).toEqual(['name']);
   });
 
-  it('say that a service’s ports are told apart by port and protocol, in a patch by port alone', () => {
+  it('identify the ports of a service by port and protocol, and in a strategic merge patch by port only', () => {
     const ports = field('v1', 'Service', 'spec', 'ports');
     expect(ports.listMapKeys).toEqual(['port', 'protocol']);
     expect(ports.patchMergeKey).toBe('port');
@@ -58,7 +58,7 @@ describe('schemas', () => {
     expect(protocol).toEqual({ type: 'string', enum: ['SCTP', 'TCP', 'UDP'], default: 'TCP' });
   });
 
-  it('know sets, atomic lists, atomic maps and how volumes and strategies are replaced', () => {
+  it('contain sets, atomic lists, atomic maps and patch strategies', () => {
     expect(field('v1', 'Pod', 'metadata', 'finalizers')).toMatchObject({ listType: 'set', patchStrategy: ['merge'] });
     expect(field('v1', 'PersistentVolumeClaim', 'spec', 'accessModes').listType).toBe('atomic');
     expect(field('v1', 'Service', 'spec', 'selector').mapType).toBe('atomic');
@@ -66,24 +66,24 @@ describe('schemas', () => {
     expect(field('apps/v1', 'Deployment', 'spec', 'strategy').patchStrategy).toEqual(['retainKeys']);
   });
 
-  it('know what is required', () => {
+  it('contain required fields', () => {
     expect(field('apps/v1', 'Deployment', 'spec').required).toEqual(['selector', 'template']);
   });
 
-  it('know int-or-string, quantities, times and raw JSON', () => {
+  it('contain int-or-string, quantities, times and raw JSON', () => {
     expect(field('v1', 'Service', 'spec', 'ports', 'targetPort')).toEqual({ intOrString: true });
     expect(field('v1', 'Node', 'status', 'capacity').additionalProperties).toEqual({ format: 'quantity' });
     expect(field('v1', 'Pod', 'metadata', 'creationTimestamp')).toEqual({ type: 'string', format: 'date-time' });
     expect(field('apps/v1', 'ControllerRevision', 'data')).toEqual({ type: 'object', preserveUnknown: true });
   });
 
-  it('reach a kind that contains itself', () => {
+  it('resolve a recursive type', () => {
     const versions = field('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'spec', 'versions');
     const root = at(versions, 'schema', 'openAPIV3Schema');
     expect(at(root, 'not', 'not', 'not')).toBe(at(root, 'not'));
   });
 
-  it('have no reference that leads nowhere, and list keys that exist in their elements', () => {
+  it('have no dangling references, and list keys that exist in their elements', () => {
     let references = 0;
     const visit = (schema: Schema): void => {
       if (schema.ref !== undefined) references += 1;
@@ -107,7 +107,7 @@ describe('schemas', () => {
 });
 
 describe('resolveSchema', () => {
-  it('lays the field’s own marks over the definition', () => {
+  it('overlays the definition with the properties of the field', () => {
     const strategy = field('apps/v1', 'Deployment', 'spec').properties?.strategy;
     expect(strategy).toEqual({ ref: 'apps-v1.DeploymentStrategy', patchStrategy: ['retainKeys'] });
     const whole = resolveSchema(strategy ?? {});
@@ -116,11 +116,9 @@ describe('resolveSchema', () => {
     expect(whole).not.toHaveProperty('ref');
   });
 
-  it('refuses a reference that leads nowhere', () => {
-    expect(() => resolveSchema({ ref: 'core-v1.Gone' })).toThrow(
-      'schema reference core-v1.Gone leads to no definition',
-    );
-    expect(() => resolveSchema({ ref: 'gone' })).toThrow('schema reference gone leads to no definition');
+  it('rejects a dangling reference', () => {
+    expect(() => resolveSchema({ ref: 'core-v1.Gone' })).toThrow('schema reference core-v1.Gone has no definition');
+    expect(() => resolveSchema({ ref: 'gone' })).toThrow('schema reference gone has no definition');
   });
 });
 

@@ -35,7 +35,7 @@ export function resolveSchema(schema: Schema): Schema {
   const { ref, ...own } = schema;
   const [module = '', name = ''] = ref.split('.', 2);
   const definition = documentOf(module)?.definitions[name];
-  if (definition === undefined) throw new TypeError(`schema reference ${ref} leads to no definition`);
+  if (definition === undefined) throw new TypeError(`schema reference ${ref} has no definition`);
   const result = Object.keys(own).length === 0 ? definition : { ...definition, ...own };
   resolved.set(schema, result);
   return result;

@@ -18,7 +18,7 @@ function gates() {
   };
 }
 
-it('has as many items under way as it may, and begins the next when one has ended', async () => {
+it('processes up to the limit of items at a time, and starts the next when one is done', async () => {
   const { begun, work, release } = gates();
   const done = forEachConcurrently([1, 2, 3, 4], 2, work);
   expect(begun).toEqual([1, 2]);
@@ -30,7 +30,7 @@ it('has as many items under way as it may, and begins the next when one has ende
   expect(await done).toEqual([]);
 });
 
-it('answers what failed in the order of the items, and holds up no other', async () => {
+it('returns the failures in the order of the items, and still processes the others', async () => {
   const seen: number[] = [];
   const failures = await forEachConcurrently([1, 2, 3, 4, 5], 2, async (item) => {
     if (item === 1) await new Promise(setImmediate);
@@ -45,14 +45,14 @@ it('answers what failed in the order of the items, and holds up no other', async
   ]);
 });
 
-it('counts what is thrown before anything is awaited as a failure of that item', async () => {
+it('treats a synchronous throw as a failure of the item', async () => {
   const failures = await forEachConcurrently(['a', 'b'], 1, (item) => {
     if (item === 'a') throw new TypeError('a');
   });
   expect(failures).toMatchObject([{ item: 'a', error: { message: 'a' } }]);
 });
 
-it('begins nothing more after the abort, waits for what is under way, and gives the reason', async () => {
+it('starts no item after an abort, waits for the running ones, and rejects with the reason', async () => {
   const { begun, work, release } = gates();
   const stop = new AbortController();
   const reason = new Error('enough');
@@ -70,13 +70,13 @@ it('begins nothing more after the abort, waits for what is under way, and gives 
   expect(begun).toEqual([1, 2]);
 });
 
-it('is not disturbed by an abort after the last item was begun', async () => {
+it('ignores an abort after the last item has started', async () => {
   const stop = new AbortController();
   const failures = await forEachConcurrently([1], 8, () => stop.abort(), { signal: stop.signal });
   expect(failures).toEqual([]);
 });
 
-it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('refuses a limit of %s', async (limit) => {
+it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('rejects a limit of %s', async (limit) => {
   await expect(forEachConcurrently([], limit, () => undefined)).rejects.toMatchObject({
     code: 'BOWLINE_CONCURRENCY_INVALID',
   });

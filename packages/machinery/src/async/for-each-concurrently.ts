@@ -29,7 +29,7 @@ export async function forEachConcurrently<T>(
   if (!Number.isInteger(limit) || limit < 1) {
     throw new BowlineError(
       'BOWLINE_CONCURRENCY_INVALID',
-      `cannot work on ${limit} items at a time: name a whole number of at least 1`,
+      `invalid concurrency limit ${limit}: use an integer of at least 1`,
     );
   }
   const failures: (ItemFailure<T> & { readonly place: number })[] = [];

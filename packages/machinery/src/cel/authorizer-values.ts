@@ -16,7 +16,7 @@ export interface PathQuestion {
   readonly path: string;
 }
 
-/** AccessQuestion is a question that an expression asks an authorizer. */
+/** AccessQuestion describes an access that an expression checks with an authorizer. */
 export type AccessQuestion = ResourceQuestion | PathQuestion;
 
 /** AccessDecision is the decision of an authorizer. */
@@ -62,7 +62,7 @@ export class AuthorizerValue {
   }
 }
 
-/** PathCheckValue is a question about a path, without the verb. */
+/** PathCheckValue is an access check of a path, without the verb. */
 export class PathCheckValue {
   readonly type = 'pathCheck';
   readonly asked: AuthorizerValue;
@@ -78,7 +78,7 @@ export class PathCheckValue {
   }
 }
 
-/** GroupCheckValue is a question about a resource of which only the group is known. */
+/** GroupCheckValue is an access check of a resource of which only the group is known. */
 export class GroupCheckValue {
   readonly type = 'groupCheck';
   readonly asked: AuthorizerValue;
@@ -94,7 +94,7 @@ export class GroupCheckValue {
   }
 }
 
-/** ResourceCheckValue is a question about a resource, without the verb. */
+/** ResourceCheckValue is an access check of a resource, without the verb. */
 export class ResourceCheckValue {
   readonly type = 'resourceCheck';
   readonly asked: AuthorizerValue;
@@ -105,7 +105,7 @@ export class ResourceCheckValue {
     this.about = about;
   }
 
-  /** with returns the same question with another part filled in. */
+  /** with returns the same check with another part set. */
   with(part: Partial<ExpressionAuthorizer['requestResource']>): ResourceCheckValue {
     return new ResourceCheckValue(this.asked, { ...this.about, ...part });
   }

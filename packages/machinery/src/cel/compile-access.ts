@@ -68,7 +68,7 @@ function requestResource(left: Code): Code {
 export function compileHas(ast: Ast & { op: 'call' }, context: Context): Code {
   const [argument, ...others] = ast.args[1];
   if (argument === undefined || others.length > 0 || (argument.op !== '.' && argument.op !== '.?'))
-    throw failAt(context, ast, 'has() takes one field selection: has(self.field)');
+    throw failAt(context, ast, 'has() takes exactly one field selection, as in has(self.field)');
   const left = compileAst(argument.args[0], context);
   const name = argument.args[1];
   fieldType(left.type.kind === 'optional' ? left.type.value : left.type, name, argument, context);

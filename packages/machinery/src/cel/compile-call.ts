@@ -21,7 +21,7 @@ export function compileOperator(name: string, operands: readonly Ast[], ast: Ast
 export function compileCall(ast: Ast & { op: 'call' }, context: Context): Code {
   const [name, operands] = ast.args;
   const overloads = functionOverloads(name);
-  if (overloads.length === 0 || /\W/.test(name)) throw failAt(context, ast, `there is no function ${name}`);
+  if (overloads.length === 0 || /\W/.test(name)) throw failAt(context, ast, `unknown function ${name}`);
   const codes = operands.map((operand) => compileAst(operand, context));
   checkLiterals(name, operands, ast, context);
   return call(name, overloads, codes, ast, context, '');
@@ -36,7 +36,7 @@ export function compileMethod(ast: Ast & { op: 'rcall' }, context: Context): Cod
     const dotted = `${receiver.args}.${name}`;
     const overloads = functionOverloads(dotted);
     if (overloads.length === 0)
-      throw failAt(context, ast, `there is no function ${dotted}, and no variable ${receiver.args}`);
+      throw failAt(context, ast, `unknown function ${dotted}, and unknown variable ${receiver.args}`);
     return call(
       dotted,
       overloads,
@@ -48,7 +48,7 @@ export function compileMethod(ast: Ast & { op: 'rcall' }, context: Context): Cod
   }
   const target = compileAst(receiver, context);
   const overloads = methodOverloads(name);
-  if (overloads.length === 0) throw failAt(context, ast, `there is no method ${name}`);
+  if (overloads.length === 0) throw failAt(context, ast, `unknown method ${name}`);
   const inside = name === 'format' ? { ...context, allowsMixed: true } : context;
   const codes = [target, ...operands.map((operand) => compileAst(operand, inside))];
   checkLiterals(name, operands, ast, context);
@@ -132,7 +132,7 @@ function checkLiterals(name: string, operands: readonly Ast[], ast: Ast, context
     if (PATTERNS.has(name) && typeof operand.args === 'string') {
       context.shared.patternSize += patternSize(operand.args);
       if (context.shared.patternSize > context.mostPatternSize)
-        throw new Error(`its patterns have more than ${context.mostPatternSize} instructions, all together`);
+        throw new Error(`its patterns have more than ${context.mostPatternSize} instructions in total`);
       compilePattern(operand.args);
     }
     if (ast.op === 'call' && CONVERSIONS.has(name)) {

@@ -22,12 +22,12 @@ describe('compileExpression', () => {
     expect(expression.evaluate({ data: { name: 'x', other: 'y' } })).toEqual(result);
   });
 
-  it('knows the type of the result', () => {
+  it('returns the type of the result', () => {
     expect(compileExpression('data.a', { variables: { data: 'map<string, list<int>>' } }).type).toBe('list(int)');
     expect(compileExpression('x', { variables: { x: 'dyn' } }).type).toBe('dyn');
   });
 
-  it('takes a schema for the type of a variable', () => {
+  it('accepts a schema as the type of a variable', () => {
     const site = s.object({ host: s.string(), port: s.integer().optional() }).json;
     const expression = compileExpression("site.host + ':' + string(site.?port.orValue(80))", { variables: { site } });
     expect(expression.evaluate({ site: { host: 'a' } })).toBe('a:80');
@@ -50,14 +50,14 @@ describe('compileExpression', () => {
     ['data.a', {}, /no such attribute: data/],
     ['data.a', { data: { a: 1 } }, /expected a value of type string, not int/],
     ['1 / size(data)', { data: {} }, /division by zero/],
-  ])('says why %s fails', (source, values, message) => {
+  ])('reports why %s fails', (source, values, message) => {
     const expression = compileExpression(source, { variables: { data: 'map<string, string>' } });
     expect(() => expression.evaluate(values)).toThrow(
       expect.objectContaining({ code: 'BOWLINE_CEL_EVALUATION', message: expect.stringMatching(message) }),
     );
   });
 
-  it('ends what takes too many steps, also inside of or and exists', () => {
+  it('stops an expression that takes too many steps, also inside of or and exists', () => {
     const list = Array.from({ length: 300 }, (_, index) => index);
     const nested = 'l.all(a, l.all(b, l.all(c, a + b + c >= 0)))';
     for (const source of [nested, `${nested} || true`, `[1].exists(x, ${nested} && x > 1)`]) {
@@ -66,7 +66,7 @@ describe('compileExpression', () => {
     }
   });
 
-  it('ends what grows without bound', () => {
+  it('stops an expression whose value grows without bound', () => {
     const doubled = Array.from({ length: 60 }, () => '.optMap(x, x + x)').join('');
     const expression = compileExpression(`optional.of(text)${doubled}.value()`, { variables: { text: 'string' } });
     expect(() => expression.evaluate({ text: 'abcdefgh' })).toThrow(
@@ -79,7 +79,7 @@ describe('compileExpression', () => {
     ["text.replace('a', text)", 'BOWLINE_CEL_EVALUATION'],
     ["text.findAll('a(.*z)?').size()", 'BOWLINE_CEL_EVALUATION'],
     ["text.matches('(?i)[[:alpha:]]{1,900}[0-9]')", 'BOWLINE_CEL_BUDGET'],
-  ])('ends %s on a long text before it takes time or memory', (source, code) => {
+  ])('stops %s on a long text before it takes much time or memory', (source, code) => {
     const expression = compileExpression(source, { variables: { text: 'string' } });
     expect(() => expression.evaluate({ text: 'a'.repeat(50_000) })).toThrow(expect.objectContaining({ code }));
   });
@@ -92,7 +92,7 @@ describe('compileExpression', () => {
     ['string(v).trim().size()', `a${' '.repeat(500_000)}a`, 500_002],
     ['url(string(v)).getQuery().a.size()', `https://a/?${'a&'.repeat(200_000)}`, 200_000],
     ['string(v).format(lists.range(100000)).size()', '%d'.repeat(100_000), 488_890],
-  ])('takes one look at a large value: %s', (source, v, result) => {
+  ])('processes a large value in one pass: %s', (source, v, result) => {
     expect(compileExpression(source, { variables: { v: 'dyn' } }).evaluate({ v })).toEqual(result);
   });
 
@@ -112,12 +112,12 @@ describe('compileExpression', () => {
     ["v.join('')", ['a', null], 'BOWLINE_CEL_EVALUATION'],
     ["(v == 1 ? null : timestamp('2026-01-01T00:00:00Z')).getFullYear()", 1, 'BOWLINE_CEL_EVALUATION'],
     ['timestamp(v)', '2026-01-01T00:00:00+99:00', 'BOWLINE_CEL_EVALUATION'],
-  ])('ends %s before it takes time, memory or the process', (source, v, code) => {
+  ])('stops %s before it takes much time or memory or crashes the process', (source, v, code) => {
     const expression = compileExpression(source, { variables: { v: 'dyn' } });
     expect(() => expression.evaluate({ v })).toThrow(expect.objectContaining({ code }));
   });
 
-  it('looks at every part of a nested expression once', () => {
+  it('visits every part of a nested expression once', () => {
     const nested = Array.from({ length: 60 }).reduce<string>((inner) => `'%s'.format([${inner}])`, "'x'");
     expect(compileExpression(nested).evaluate()).toBe('x');
   });
@@ -130,7 +130,7 @@ describe('compileExpression', () => {
     expect(compileExpression(source).evaluate()).toBe(result);
   });
 
-  it('refuses a deep or endless expression when it is parsed', () => {
+  it('rejects a deeply nested or very long expression when it is parsed', () => {
     expect(() => compileExpression(`${'('.repeat(5_000)}1${')'.repeat(5_000)}`)).toThrow(
       /BOWLINE|depth|maxDepth|Exceeded/i,
     );
@@ -142,7 +142,7 @@ describe('compileExpression', () => {
     );
   });
 
-  it('can be evaluated again and again with different values', () => {
+  it('can be evaluated repeatedly with different values', () => {
     const expression = compileExpression('l.filter(x, x > n).map(x, x * 2)', {
       variables: { l: 'list<int>', n: 'int' },
     });
@@ -150,7 +150,7 @@ describe('compileExpression', () => {
     expect(expression.evaluate({ l: [5], n: 9 })).toEqual([]);
   });
 
-  it('does not take inherited members for keys', () => {
+  it('does not treat inherited members as keys', () => {
     const expression = compileExpression("'constructor' in data || has(data.toString)", {
       variables: { data: 'map<string, string>' },
     });
@@ -192,7 +192,7 @@ describe('compileExpression', () => {
         { namespace: 'ns', name: 'sa' },
       ],
       ["authorizer.requestResource.check('get').error()", '', { ...pods, ...authorizer.requestResource }],
-    ])('asks it: %s', (source, result, question, account) => {
+    ])('calls it: %s', (source, result, question, account) => {
       asked.length = 0;
       expect(compileAsking(source).evaluate({ authorizer })).toBe(result);
       expect(asked).toEqual([[question, account]]);
@@ -203,7 +203,7 @@ describe('compileExpression', () => {
       ["authorizer.resource('pods')", "found no matching overload for 'resource'"],
       ['authorizer.other', "type 'authorizer' does not support field selection"],
       ["authorizer.serviceAccount('a', 'b').requestResource", "type 'authorizer' does not support field selection"],
-    ])('refuses %s', (source, message) => {
+    ])('rejects %s', (source, message) => {
       expect(() => compileAsking(source)).toThrow(
         expect.objectContaining({ code: 'BOWLINE_CEL_INVALID', message: expect.stringContaining(message) }),
       );
@@ -214,13 +214,13 @@ describe('compileExpression', () => {
       ["authorizer.group('').resource('').check('get').allowed()", 'resource must not be empty'],
       ["authorizer.serviceAccount('a', 'B!').path('/').check('get').allowed()", 'Invalid service account name'],
       ["authorizer.serviceAccount('a.b', 'c').path('/').check('get').allowed()", 'Invalid service account namespace'],
-    ])('does not ask it nonsense: %s', (source, message) => {
+    ])('does not call it with invalid arguments: %s', (source, message) => {
       expect(() => compileAsking(source).evaluate({ authorizer })).toThrow(
         expect.objectContaining({ code: 'BOWLINE_CEL_EVALUATION', message: expect.stringContaining(message) }),
       );
     });
 
-    it('asks it seven times at most', () => {
+    it('calls it at most seven times', () => {
       const expression = compileAsking("object.all(each, !authorizer.path('/').check(each).allowed())");
       const verbs = (count: number) => ({ authorizer, object: Array.from({ length: count }, () => 'put') });
       expect(expression.evaluate(verbs(7))).toBe(true);

@@ -64,14 +64,14 @@ function compileAll(
       problems.push({
         code: 'BOWLINE_SCHEMA_RULE',
         path: `x-kubernetes-validations[${index}]`,
-        problem: `the rule ${JSON.stringify(rule.rule)}: ${problem}; correct the rule, or the schema that it reads`,
+        problem: `the rule ${JSON.stringify(rule.rule)}: ${problem}; correct the rule or the schema that it reads`,
         cause,
         fault,
       });
     };
     try {
       if (self === undefined || size === undefined)
-        throw new Error('rules cannot read values without a schema; put the rule on the object around it');
+        throw new Error('rules cannot read values without a schema; move the rule to the enclosing object');
       compiled.push(compileOne(rule, index, { schema, self, size, refuse }));
     } catch (cause) {
       refuse(cause instanceof RuleError ? cause.fault : faultOf('rule', cause), cause);
@@ -112,13 +112,13 @@ function compileOne(rule: ValidationRule, index: number, { schema, self, size, r
   ];
   const { program, checked } = compileChecked(rule.rule, variables, { hasBind: false });
   if (program.type.kind !== 'bool') {
-    const detail = `is of type ${formatType(program.type)}; it must be true or false`;
+    const detail = `is of type ${formatType(program.type)}; it must be a bool`;
     throw new RuleError(detail, { part: 'rule', isType: true, detail });
   }
   const usesOldSelf = program.used.has('oldSelf');
   if (rule.optionalOldSelf !== undefined && !usesOldSelf) {
     const fault = { part: 'optionalOldSelf', isType: false, detail: 'does not use oldSelf' } as const;
-    refuse(fault, new RuleError('sets optionalOldSelf but does not use oldSelf; leave it out', fault));
+    refuse(fault, new RuleError('sets optionalOldSelf but does not use oldSelf; remove optionalOldSelf', fault));
   }
   const path = rule.fieldPath === undefined ? undefined : resolveFieldPath(rule.fieldPath, schema);
   const message = compileMessage(rule.messageExpression, variables, refuse);
@@ -159,7 +159,7 @@ function compileMessage(
   try {
     const compiled = compileChecked(source, variables, { hasBind: false });
     if (compiled.program.type.kind === 'string') return compiled;
-    const detail = `is of type ${formatType(compiled.program.type)}; it must be text`;
+    const detail = `is of type ${formatType(compiled.program.type)}; it must be a string`;
     return wrong(detail, { part: 'messageExpression', isType: true, detail });
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : String(cause);

@@ -110,7 +110,7 @@ export function compileChecked(
   const found = { types: new Map<Ast, CelType>(), calls: new Map<Ast, ResolvedCall>() };
   const shared = { slots: variables.length, patternSize: 0, used: new Set<string>(), checked: found };
   const declared = variables.map(([name, type], slot) => ({ name, type, slot }));
-  const context = { source, variables: declared, hasBind, mostPatternSize, allowsMixed: false, shared };
+  const context: Context = { source, variables: declared, hasBind, mostPatternSize, allowsMixed: false, shared };
   try {
     const ast = parseExpression(source);
     const code = compileAst(ast, context);
@@ -198,7 +198,7 @@ function literal(value: null | boolean | bigint | number | string | Uint8Array, 
       return constant(STRING, value);
     default:
       if (value < LEAST_INT || value > MOST_INT)
-        throw failAt(context, ast, `the number ${value} does not fit into 64 bits`);
+        throw failAt(context, ast, `the number ${value} does not fit in 64 bits`);
       return constant(INT, value);
   }
 }
@@ -223,7 +223,7 @@ function identifier(name: string, ast: Ast, context: Context): Code {
   }
   if (TYPE_NAMES.includes(name)) return constant(TYPE, new TypeValue(name));
   const known = context.variables.map((each) => each.name);
-  throw failAt(context, ast, `there is no variable ${name}; known are ${known.join(', ') || 'none'}`);
+  throw failAt(context, ast, `unknown variable ${name}; known variables are ${known.join(', ') || 'none'}`);
 }
 
 /** Two types have dotted names. */

@@ -31,7 +31,7 @@ describe.each([
   const refused = expressions.filter(({ isAccepted }) => !isAccepted);
 
   it.each(accepted.map((each) => [each.source, each] as const))(
-    'answers as the API server: %s',
+    'evaluates as the API server does: %s',
     (source, { message }) => {
       const schema = schemaOf(source);
       expect(compileRules(schema, { isResource: false }).problems).toEqual([]);
@@ -40,7 +40,7 @@ describe.each([
   );
 
   it.runIf(refused.length > 0).each(refused.map(({ source }) => [source]))(
-    'refuses as the API server: %s',
+    'rejects as the API server does: %s',
     (source) => {
       expect(compileRules(schemaOf(source), { isResource: false }).problems).toHaveLength(1);
     },
@@ -48,9 +48,9 @@ describe.each([
 });
 
 describe('unsupported expressions', () => {
-  it.each(UNSUPPORTED)('refuses what it cannot evaluate as the API server does: %s', (source) => {
+  it.each(UNSUPPORTED)('rejects an expression that it cannot evaluate as the API server does: %s', (source) => {
     const schema = { ...sampleSchema, 'x-kubernetes-validations': [{ rule: source }] };
     const [problem] = compileRules(schema, { isResource: false }).problems;
-    expect(problem?.problem).toMatch(/not supported|there is no function semver/);
+    expect(problem?.problem).toMatch(/not supported|unknown function semver/);
   });
 });

@@ -23,10 +23,10 @@ export function resolveFieldPath(text: string, root: StructuralSchema): Parsed {
   let schema: StructuralSchema = root;
   let path = '';
   let rest = text;
-  if (text.trim() === '') return { problem: 'is empty; leave it out or name a field' };
+  if (text.trim() === '') return { problem: 'is empty; omit it or specify a field' };
   while (rest !== '') {
     const step = nextStep(rest);
-    if (step === undefined) return { problem: `cannot be read at ${JSON.stringify(rest)}; write .field or ['field']` };
+    if (step === undefined) return { problem: `is invalid at ${JSON.stringify(rest)}; use .field or ['field']` };
     const next = ownSchema(schema.properties, step.name);
     const additional = additionalSchema(schema);
     if (next !== undefined) {
@@ -37,7 +37,7 @@ export function resolveFieldPath(text: string, root: StructuralSchema): Parsed {
       path += `[${step.name}]`;
     } else {
       const known = Object.keys(schema.properties ?? {});
-      return { problem: `has no field ${JSON.stringify(step.name)}; there are ${known.join(', ') || 'none'}` };
+      return { problem: `has no field ${JSON.stringify(step.name)}; known fields are ${known.join(', ') || 'none'}` };
     }
     rest = step.rest;
   }

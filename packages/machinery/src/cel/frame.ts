@@ -4,7 +4,7 @@ import { type CelFailure, type CelValue, ListValue, MapValue } from './values.ts
 /** CelBudgetError ends an evaluation that exceeds its step limit. No operator catches it. */
 export class CelBudgetError extends BowlineError {
   constructor(steps: number) {
-    super('BOWLINE_CEL_BUDGET', `the expression took more than ${steps} steps; make it simpler, or its input smaller`);
+    super('BOWLINE_CEL_BUDGET', `the expression exceeds the limit of ${steps} steps; simplify it or reduce its input`);
   }
 }
 

@@ -42,7 +42,7 @@ function convert(json: unknown, type: CelType, depth: number): CelValue {
     const element: CelType = type.kind === 'list' ? type.element : { kind: 'dyn' };
     return new ListValue(json.map((item) => fromJson(item, element, depth + 1)));
   }
-  if (!isObject(json)) throw new CelFailure(`a value of JavaScript type ${typeof json} is no JSON`);
+  if (!isObject(json)) throw new CelFailure(`a value of JavaScript type ${typeof json} is not JSON`);
   const value: CelType = type.kind === 'map' ? type.value : { kind: 'dyn' };
   const members = Object.entries(json).filter(([, item]) => item !== undefined);
   return new MapValue(members.map(([key, item]) => [key, fromJson(item, value, depth + 1)] as const));

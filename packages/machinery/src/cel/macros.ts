@@ -45,7 +45,7 @@ export function compileMacro(ast: Call, context: Context): Code | undefined {
         throw failAt(
           context,
           ast,
-          'cel.bind does not exist in validation rules and match conditions; the API server refuses it',
+          'cel.bind is not available in validation rules and match conditions; the API server rejects it',
         );
       return bind(ast, context);
     default:
@@ -55,7 +55,7 @@ export function compileMacro(ast: Call, context: Context): Code | undefined {
 
 function variableName(ast: Ast | undefined, macro: Call, context: Context): string {
   if (ast?.op === 'id') return ast.args;
-  throw failAt(context, ast ?? macro, `${macro.args[0]}() names a variable first, such as x`);
+  throw failAt(context, ast ?? macro, `the first argument of ${macro.args[0]}() must be a variable name, such as x`);
 }
 
 interface Loop {
@@ -213,7 +213,7 @@ function transform(ast: Call, context: Context, variables: number, result: 'list
   const body = compileAst(operands.at(-1) ?? ast, loop.body);
   const isEntries = result === 'entries';
   if (isEntries && !isUnknown(body.type) && body.type.kind !== 'map')
-    throw failAt(context, ast, `transformMapEntry() makes maps with one entry, not '${formatType(body.type)}'`);
+    throw failAt(context, ast, `transformMapEntry() must return a map with one entry, not '${formatType(body.type)}'`);
   const type = result === 'list' ? listOf(body.type) : isEntries ? body.type : mapOf(loop.keyType, body.type);
   return {
     type,
@@ -262,12 +262,12 @@ function optionalMap(ast: Call, context: Context, isFlat: boolean): Code {
   const [, receiver, operands] = ast.args;
   const target = compileAst(receiver, context);
   if (target.type.kind !== 'optional' && !isUnknown(target.type))
-    throw failAt(context, receiver, `${ast.args[0]}() is for optional values, not '${formatType(target.type)}'`);
+    throw failAt(context, receiver, `${ast.args[0]}() requires an optional value, not '${formatType(target.type)}'`);
   const inner = target.type.kind === 'optional' ? target.type.value : DYN;
   const variable = withVariable(context, variableName(operands[0], ast, context), inner);
   const body = compileAst(operands[1] ?? ast, variable.context);
   if (isFlat && body.type.kind !== 'optional' && !isUnknown(body.type))
-    throw failAt(context, ast, `optFlatMap() makes an optional value, not '${formatType(body.type)}'`);
+    throw failAt(context, ast, `optFlatMap() must return an optional value, not '${formatType(body.type)}'`);
   return {
     type: isFlat ? body.type : optionalOf(body.type),
     run(frame) {

@@ -25,7 +25,7 @@ export interface Overload {
  */
 export function overload(signature: string, run: Run): Overload {
   const match = /^(?:([\w<>, ]+)\.)?(\w+)(::)?\((.*)\): (.+)$/.exec(signature);
-  if (match === null) throw new TypeError(`not a signature: ${signature}`);
+  if (match === null) throw new TypeError(`invalid signature: ${signature}`);
   const [, receiver, name = '', dotted, parameters = '', result = ''] = match;
   const isMethod = receiver !== undefined && dotted === undefined;
   const types = splitParameters(parameters).map(parseType);

@@ -26,7 +26,7 @@ function expectSame(cost: number | undefined, wanted: number): void {
 }
 
 describe.each(recorded.map((each, index) => [index, each] as const))('the rules of schema %i', (_, each) => {
-  it.each(each.rules)('are estimated as by the API server: $rule', ({ cost, ...rule }) => {
+  it.each(each.rules)('have the same estimated cost as in the API server: $rule', ({ cost, ...rule }) => {
     expectSame(costOf(each, rule), cost);
   });
 
@@ -62,7 +62,7 @@ test('A messageExpression is counted once, wherever its rule is', () => {
   ]);
 });
 
-test('A rule names the values that only the size of a request bounds', () => {
+test('A rule reports the values that are bounded only by the size of a request', () => {
   const spec: StructuralSchema = {
     type: 'object',
     properties: { names: { type: 'array', items: TEXT }, title: TEXT },
@@ -76,7 +76,7 @@ test('A rule names the values that only the size of a request bounds', () => {
   ]);
 });
 
-test('A chain of macros that each use their receiver twice is looked at once', () => {
+test('A chain of macros that each use their receiver twice is visited once', () => {
   const chain = `self.?a${'.optMap(x, x)'.repeat(60)}.hasValue()`;
   const schema: StructuralSchema = {
     type: 'object',
@@ -86,7 +86,7 @@ test('A chain of macros that each use their receiver twice is looked at once', (
   expect(ruleCosts(schema, { isResource: false }).total).toBeGreaterThan(2 ** 53);
 });
 
-test('A schema that was accepted before keeps a rule that is too expensive, unless all rules together are', () => {
+test('An unchanged schema may keep a rule that is too expensive, but not rules that are too expensive in total', () => {
   const expensive = { rule: `self.matches("${'a'.repeat(200)}")` };
   const schema = inSpec({ ...TEXT, 'x-kubernetes-validations': [expensive] });
   expect(costProblems(schema, { isUnchanged: false }).single).toHaveLength(1);

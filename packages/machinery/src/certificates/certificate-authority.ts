@@ -60,7 +60,7 @@ export function openAuthority(authority: CertificateWithKey, now: number): OpenA
   const key = read('private key', () => createPrivateKey(authority.keyPem));
   const name = certificate.subject.replaceAll('\n', ', ');
   if (!certificate.ca) throw unusable(`"${name}" is not a certificate authority`);
-  if (!certificate.checkPrivateKey(key)) throw unusable(`its private key does not belong to "${name}"`);
+  if (!certificate.checkPrivateKey(key)) throw unusable(`its private key does not match the certificate "${name}"`);
   if (Date.parse(certificate.validTo) <= now) throw unusable(`"${name}" expired at ${certificate.validTo}`);
   return { certificate, key };
 }
@@ -70,6 +70,6 @@ function read<T>(what: string, parse: () => T): T {
   try {
     return parse();
   } catch {
-    throw unusable(`its ${what} is not readable PEM`);
+    throw unusable(`its ${what} is not valid PEM`);
   }
 }

@@ -21,7 +21,7 @@ const issue = (options: Partial<IssueCertificateOptions> = {}): Promise<Certific
   issueCertificate({ authority, commonName: 'leaf', usages: ['client'], ...options });
 
 describe('createCertificateAuthority', () => {
-  it('signs itself and says that it is an authority', () => {
+  it('signs itself and is marked as an authority', () => {
     const root = new X509Certificate(authority.certificatePem);
     expect(root.ca).toBe(true);
     expect(root.subject).toBe('O=bowline\nCN=test root');
@@ -43,7 +43,7 @@ describe('createCertificateAuthority', () => {
     });
   });
 
-  it('starts five minutes in the past and ends when asked, in whole seconds', async () => {
+  it('is valid from five minutes ago for the requested time, in whole seconds', async () => {
     const now = Date.UTC(2030, 5, 1, 12, 0, 0, 789);
     const { certificatePem } = await createCertificateAuthority({ commonName: 'r', now, validForMs: HOUR_MS });
     const root = new X509Certificate(certificatePem);
@@ -59,10 +59,10 @@ describe('createCertificateAuthority', () => {
 
   it.each([
     ['an empty common name', { commonName: '' }],
-    ['a validity of nothing', { commonName: 'r', validForMs: 0 }],
+    ['a validity of zero', { commonName: 'r', validForMs: 0 }],
     ['a validity that is not a number', { commonName: 'r', validForMs: Number.NaN }],
     ['a validity beyond the year 9999', { commonName: 'r', validForMs: 8000 * 366 * 24 * HOUR_MS }],
-  ])('refuses %s', async (_, options) => {
+  ])('rejects %s', async (_, options) => {
     await expect(createCertificateAuthority(options)).rejects.toMatchObject({
       code: 'BOWLINE_CERTIFICATE_REQUEST_INVALID',
     });
@@ -70,7 +70,7 @@ describe('createCertificateAuthority', () => {
 });
 
 describe('issueCertificate', () => {
-  it('makes a certificate that verifies against its authority and no other', async () => {
+  it('issues a certificate that verifies only against its authority', async () => {
     const leaf = new X509Certificate((await issue()).certificatePem);
     const root = new X509Certificate(authority.certificatePem);
     const other = new X509Certificate((await createCertificateAuthority({ commonName: 'other' })).certificatePem);
@@ -81,7 +81,7 @@ describe('issueCertificate', () => {
     expect(leaf.ca).toBe(false);
   });
 
-  it('links to the key of its authority and has an identifier of its own', async () => {
+  it('has the key identifier of its authority and its own key identifier', async () => {
     const x509 = await loadX509();
     const root = new x509.X509Certificate(authority.certificatePem);
     const leaf = new x509.X509Certificate((await issue()).certificatePem);
@@ -118,7 +118,7 @@ describe('issueCertificate', () => {
     expect(leaf.checkHost('example.com')).toBeUndefined();
   });
 
-  it('carries more names than a short length can count, and mapped addresses', async () => {
+  it('carries names that need a long-form length, and IPv4-mapped addresses', async () => {
     const dnsNames = Array.from({ length: 3_000 }, (_, index) => `host-${index}.example.test`);
     const { certificatePem } = await issue({ dnsNames, ipAddresses: ['::', '::ffff:192.0.2.1', 'fe80::1:0:0:2'] });
     const { subjectAltName = '' } = new X509Certificate(certificatePem);
@@ -130,7 +130,7 @@ describe('issueCertificate', () => {
     ]);
   });
 
-  it('has no alternative names when none were given', async () => {
+  it('has no alternative names by default', async () => {
     expect(new X509Certificate((await issue()).certificatePem).subjectAltName).toBeUndefined();
   });
 
@@ -143,7 +143,7 @@ describe('issueCertificate', () => {
     expect(leaf.keyUsage).toEqual(expected);
   });
 
-  it('gives every certificate a positive serial number of 16 bytes that no other has', async () => {
+  it('gives every certificate a unique positive serial number of 16 bytes', async () => {
     const made = await Promise.all(Array.from({ length: 20 }, () => issue()));
     const serials = made.map(({ certificatePem }) => new X509Certificate(certificatePem).serialNumber);
     expect(new Set(serials).size).toBe(20);
@@ -157,13 +157,13 @@ describe('issueCertificate', () => {
     expect(Date.parse(new X509Certificate(leaf.certificatePem).validTo)).toBe(now + HOUR_MS);
   });
 
-  it('lasts 90 days unless told otherwise', async () => {
+  it('is valid for 90 days by default', async () => {
     const now = Date.UTC(2030, 0, 1);
     const leaf = new X509Certificate((await issue({ now })).certificatePem);
     expect(Date.parse(leaf.validTo) - now).toBe(90 * 24 * HOUR_MS);
   });
 
-  it('signs with an RSA authority made elsewhere and takes over its key identifier', async () => {
+  it('signs with an external RSA authority and uses its key identifier', async () => {
     const x509 = await loadX509();
     const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
@@ -188,8 +188,8 @@ describe('issueCertificate', () => {
   });
 
   it.each<[string, Partial<IssueCertificateOptions>, RegExp]>([
-    ['no usage', { usages: [] }, /no usage/],
-    ['a server without a name', { usages: ['server'] }, /no name to connect to/],
+    ['no usages', { usages: [] }, /no usages/],
+    ['a server without a name', { usages: ['server'] }, /no alternative name/],
     ['an address among the DNS names', { dnsNames: ['127.0.0.1'] }, /"127\.0\.0\.1" is not a DNS name.*ipAddresses/],
     ['a DNS name with a port', { dnsNames: ['localhost:8443'] }, /"localhost:8443" is not a DNS name/],
     ['a wildcard in the middle', { dnsNames: ['a.*.example'] }, /is not a DNS name/],
@@ -198,7 +198,7 @@ describe('issueCertificate', () => {
     ['a relative URI', { uris: ['ns/default'] }, /"ns\/default" is not an absolute URI/],
     ['an empty common name', { commonName: '' }, /common name/],
     ['an empty organization', { organizations: [''] }, /organization/],
-  ])('refuses %s', async (_, options, message) => {
+  ])('rejects %s', async (_, options, message) => {
     await expect(issue(options)).rejects.toMatchObject({
       code: 'BOWLINE_CERTIFICATE_REQUEST_INVALID',
       message: expect.stringMatching(message),
@@ -211,16 +211,16 @@ describe('issueCertificate', () => {
       async () => ({
         authority: { ...authority, keyPem: (await createCertificateAuthority({ commonName: 'x' })).keyPem },
       }),
-      /does not belong to "O=bowline, CN=test root"/,
+      /does not match the certificate "O=bowline, CN=test root"/,
     ],
     ['an end certificate', async () => ({ authority: await issue() }), /"CN=leaf" is not a certificate authority/],
     ['an authority that has expired', async () => ({ now: Date.UTC(2100, 0) }), /expired at/],
     [
       'a certificate that is not PEM',
       async () => ({ authority: { ...authority, certificatePem: 'nonsense' } }),
-      /certificate is not readable PEM/,
+      /certificate is not valid PEM/,
     ],
-  ])('refuses %s', async (_, options, message) => {
+  ])('rejects %s', async (_, options, message) => {
     await expect(issue(await options())).rejects.toMatchObject({
       code: 'BOWLINE_CERTIFICATE_AUTHORITY_INVALID',
       message: expect.stringMatching(message),
@@ -280,7 +280,7 @@ describe('a TLS handshake on the loopback', () => {
     }
   }
 
-  it('authenticates both sides and shows the server the user and the groups of the client', async () => {
+  it('authenticates both sides and gives the server the user and the groups of the client', async () => {
     const client = await issue({ commonName: 'alice', organizations: ['devs', 'system:masters'] });
     const peer = await handshake(client, 'api.test');
     expect(peer.subject).toMatchObject({ CN: 'alice', O: ['devs', 'system:masters'] });
@@ -297,7 +297,7 @@ describe('a TLS handshake on the loopback', () => {
     await expect(handshake(client, 'api.test')).rejects.toThrow();
   });
 
-  it('fails when the client asks for a name that the server does not have', async () => {
+  it('fails when the client expects a name that the server does not have', async () => {
     await expect(handshake(await issue(), 'other.test')).rejects.toMatchObject({
       code: 'ERR_TLS_CERT_ALTNAME_INVALID',
     });
@@ -308,7 +308,7 @@ describe('createKeyPair', () => {
   it.each([
     ['ecdsa-p256', 'ec', { namedCurve: 'prime256v1' }],
     ['rsa-2048', 'rsa', { modulusLength: 2048 }],
-  ] as const)('makes a %s pair whose halves belong together', async (algorithm, type, details) => {
+  ] as const)('creates a matching %s key pair', async (algorithm, type, details) => {
     const { publicKeyPem, privateKeyPem } = await createKeyPair({ algorithm });
     const publicKey = createPublicKey(publicKeyPem);
     expect(publicKey.asymmetricKeyType).toBe(type);
@@ -317,7 +317,7 @@ describe('createKeyPair', () => {
     expect(verify('sha256', data, publicKey, sign('sha256', data, privateKeyPem))).toBe(true);
   });
 
-  it('is ECDSA P-256 unless told otherwise', async () => {
+  it('uses ECDSA P-256 by default', async () => {
     expect(createPrivateKey((await createKeyPair()).privateKeyPem).asymmetricKeyDetails?.namedCurve).toBe('prime256v1');
   });
 });

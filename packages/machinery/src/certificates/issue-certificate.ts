@@ -47,11 +47,11 @@ export async function issueCertificate(options: IssueCertificateOptions): Promis
   const dates = validity({ ...options, now }, NINETY_DAYS_MS);
   const subject = distinguishedName(options.commonName, options.organizations ?? []);
   const names = alternativeNames(options);
-  if (options.usages.length === 0) throw invalid(`"${options.commonName}" has no usage`, 'give server, client or both');
+  if (options.usages.length === 0) throw invalid(`"${options.commonName}" has no usages`, 'use server, client or both');
   // Clients have not matched common names against host names for years: without an alternative name, no client would
   // connect.
   if (options.usages.includes('server') && names.length === 0)
-    throw invalid(`the server "${options.commonName}" has no name to connect to`, 'give dnsNames or ipAddresses');
+    throw invalid(`the server "${options.commonName}" has no alternative name`, 'set dnsNames or ipAddresses');
   const { certificate: issuer, key } = openAuthority(options.authority, now);
   const keys = await generateKeys('ecdsa-p256');
   const { subject: issuerName, keyId } = namesOf(issuer);

@@ -95,6 +95,6 @@ export function namesOf(issuer: X509Certificate): { readonly subject: Buffer; re
 export function unusable(problem: string): BowlineError {
   return new BowlineError(
     'BOWLINE_CERTIFICATE_AUTHORITY_INVALID',
-    `cannot issue from the certificate authority: ${problem}; give the matching certificate and key of a valid one`,
+    `cannot issue from the certificate authority: ${problem}; provide the matching certificate and key of a valid authority`,
   );
 }

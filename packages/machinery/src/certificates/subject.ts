@@ -10,8 +10,8 @@ export type AlternativeName = { type: 'dns' | 'ip' | 'url'; value: string };
 
 /** distinguishedName encodes a subject: organizations first, then the common name, as Go and OpenSSL do. */
 export function distinguishedName(commonName: string, organizations: readonly string[]): Buffer {
-  if (commonName === '') throw invalid('a certificate needs a common name', 'pass a non-empty commonName');
-  if (organizations.includes('')) throw invalid(`an organization of "${commonName}" is empty`, 'leave it out');
+  if (commonName === '') throw invalid('the common name is empty', 'set commonName');
+  if (organizations.includes('')) throw invalid(`an organization of "${commonName}" is empty`, 'remove it');
   // One relative distinguished name each: Kubernetes reads every O as a group, and the order is kept.
   const name = (type: Buffer, value: string): Buffer =>
     der(TAG.set, der(TAG.sequence, type, der(TAG.utf8String, Buffer.from(value))));
@@ -34,17 +34,17 @@ export function alternativeNames(names: AlternativeNames): AlternativeName[] {
   return [
     ...(names.dnsNames ?? []).map((value): AlternativeName => {
       if (value.length > 253 || !DNS_NAME.test(value) || isIP(value) !== 0)
-        throw invalid(`"${value}" is not a DNS name`, 'put IP addresses into ipAddresses and leave out any port');
+        throw invalid(`"${value}" is not a DNS name`, 'put IP addresses into ipAddresses and omit the port');
       return { type: 'dns', value };
     }),
     ...(names.ipAddresses ?? []).map((value): AlternativeName => {
       // A zone identifier (fe80::1%eth0) passes isIP but is not allowed in a certificate.
       if (isIP(value) === 0 || value.includes('%'))
-        throw invalid(`"${value}" is not an IP address`, 'put host names into dnsNames and leave out any port');
+        throw invalid(`"${value}" is not an IP address`, 'put host names into dnsNames and omit the port');
       return { type: 'ip', value };
     }),
     ...(names.uris ?? []).map((value): AlternativeName => {
-      if (!URL.canParse(value)) throw invalid(`"${value}" is not an absolute URI`, 'write it with its scheme');
+      if (!URL.canParse(value)) throw invalid(`"${value}" is not an absolute URI`, 'include the scheme');
       return { type: 'url', value };
     }),
   ];

@@ -16,10 +16,11 @@ const BACKDATED_MS = 5 * 60_000;
 export function validity(options: ValidityOptions, defaultMs: number): { notBefore: Date; notAfter: Date } {
   const now = options.now ?? systemClock.now();
   const validForMs = options.validForMs ?? defaultMs;
-  if (!(validForMs >= 1000)) throw invalid(`validForMs is ${validForMs}`, 'give at least 1000');
+  if (!(validForMs >= 1000)) throw invalid(`validForMs is ${validForMs}`, 'use at least 1000');
   const notAfter = wholeSeconds(now + validForMs);
   // GeneralizedTime has four digits for the year.
-  if (!(notAfter.getTime() < Date.UTC(10_000, 0))) throw invalid('it would outlast the year 9999', 'lower validForMs');
+  if (!(notAfter.getTime() < Date.UTC(10_000, 0)))
+    throw invalid('it would expire after the year 9999', 'lower validForMs');
   return { notBefore: wholeSeconds(now - BACKDATED_MS), notAfter };
 }
 

@@ -8,7 +8,7 @@ describe('systemClock', () => {
     vi.useRealTimers();
   });
 
-  it('reads the wall clock and a monotonic one', () => {
+  it('reads the wall clock and a monotonic clock', () => {
     const before = Date.now();
     const now = systemClock.now();
     expect(now).toBeGreaterThanOrEqual(before);
@@ -32,7 +32,7 @@ describe('systemClock', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('cancels a long timer also after it has been armed again', () => {
+  it('cancels a long timer after it has been rearmed', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     let fired = 0;
     const timer = systemClock.setTimer(LONGEST_TIMEOUT_MS + 5000, () => fired++);

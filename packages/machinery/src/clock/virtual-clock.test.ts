@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { VirtualClock } from './virtual-clock.ts';
 
 describe('VirtualClock', () => {
-  it('starts where it is told and moves only when advanced', async () => {
+  it('starts at the given time and moves only when advanced', async () => {
     const clock = new VirtualClock({ startMs: 1000 });
     expect([clock.now(), clock.monotonic()]).toEqual([1000, 0]);
     await clock.advance(250);
     expect([clock.now(), clock.monotonic()]).toEqual([1250, 250]);
   });
 
-  it('starts in 2026 unless told otherwise', () => {
+  it('starts in 2026 by default', () => {
     expect(new Date(new VirtualClock().now()).toISOString()).toBe('2026-01-01T00:00:00.000Z');
   });
 
@@ -50,7 +50,7 @@ describe('VirtualClock', () => {
     ]);
   });
 
-  it('lets a loop that sleeps take every turn that fits into an advance', async () => {
+  it('runs every iteration of a sleeping loop that fits into an advance', async () => {
     const clock = new VirtualClock();
     const turns: number[] = [];
     const stop = new AbortController();
@@ -67,7 +67,7 @@ describe('VirtualClock', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('takes timers beyond 2^31 ms', async () => {
+  it('accepts timers beyond 2^31 ms', async () => {
     const clock = new VirtualClock();
     let fired = 0;
     clock.setTimer(2 ** 31 + 5, () => fired++);
@@ -114,7 +114,7 @@ describe('VirtualClock', () => {
     expect(clock.monotonic()).toBe(0);
   });
 
-  it('tells how long it is until the next timer', async () => {
+  it('returns the time until the next timer', async () => {
     const clock = new VirtualClock();
     expect(clock.nextDueInMs).toBeUndefined();
     clock.setTimer(30, () => {});
@@ -124,13 +124,13 @@ describe('VirtualClock', () => {
     expect(clock.nextDueInMs).toBe(15);
   });
 
-  it.each([-1, Number.NaN])('refuses to advance by %s', async (ms) => {
+  it.each([-1, Number.NaN])('rejects to advance by %s', async (ms) => {
     await expect(new VirtualClock().advance(ms)).rejects.toThrow(RangeError);
   });
 });
 
 describe('sleep', () => {
-  it('rejects with the reason at once when aborted while asleep, and leaves no timer or listener', async () => {
+  it('rejects immediately with the reason when aborted during a sleep, and leaves no timer or listener', async () => {
     const clock = new VirtualClock();
     const stop = new AbortController();
     const asleep = clock.sleep(60_000, stop.signal);
@@ -141,14 +141,14 @@ describe('sleep', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('does not fall asleep on a signal that was aborted before', async () => {
+  it('rejects immediately when the signal is already aborted', async () => {
     const clock = new VirtualClock();
     const reason = new Error('already');
     await expect(clock.sleep(1, AbortSignal.abort(reason))).rejects.toBe(reason);
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('takes its listener off the signal when it wakes by itself', async () => {
+  it('removes its listener from the signal when the sleep ends', async () => {
     const clock = new VirtualClock();
     const stop = new AbortController();
     let listeners = 0;

@@ -62,7 +62,7 @@ export class VirtualClock implements Clock {
 
   /** advance moves time forward by `ms` and waits until the resulting callbacks have run. */
   async advance(ms: number): Promise<void> {
-    if (!(ms >= 0)) throw new RangeError(`time cannot advance by ${ms} ms`);
+    if (!(ms >= 0)) throw new RangeError(`cannot advance the clock by ${ms} ms`);
     const target = this.#elapsed + ms;
     await settle();
     for (let next = this.#next(target); next; next = this.#next(target)) {

@@ -12,7 +12,7 @@ describe('BoundedMap', () => {
     expect([map.has('a'), map.has('b'), map.has('c'), map.size]).toEqual([true, false, true, 2]);
   });
 
-  test('does not use an entry by asking whether it exists', () => {
+  test('does not count has as a use of an entry', () => {
     const map = new BoundedMap<string, number>({ maxEntries: 2 });
     map.set('a', 1);
     map.set('b', 2);
@@ -21,7 +21,7 @@ describe('BoundedMap', () => {
     expect(map.get('a')).toBeUndefined();
   });
 
-  test('keeps no more than its size, and nothing that is larger alone', () => {
+  test('keeps the total size within the limit, and does not store an entry that is larger', () => {
     const map = new BoundedMap<string, string>({ maxEntries: 100, maxSize: 10, sizeOf: (value) => value.length });
     map.set('a', '1234');
     map.set('b', '1234');
@@ -31,7 +31,7 @@ describe('BoundedMap', () => {
     expect([map.has('a'), map.has('b'), map.has('c')]).toEqual([false, true, true]);
   });
 
-  test('counts the size of a replaced or deleted entry no longer', () => {
+  test('no longer counts the size of a replaced or deleted entry', () => {
     const map = new BoundedMap<string, string>({ maxEntries: 100, maxSize: 10, sizeOf: (value) => value.length });
     map.set('a', '12345678');
     map.set('a', '12');
@@ -45,7 +45,7 @@ describe('BoundedMap', () => {
     expect(map.get('d')).toBe('1234567890');
   });
 
-  test('drops an entry after its time, however often it is read', async () => {
+  test('drops an expired entry, however often it was read', async () => {
     const clock = new VirtualClock();
     const map = new BoundedMap<string, number>({ maxEntries: 10, expiry: { clock, afterMs: 100 } });
     map.set('a', 1);
@@ -59,7 +59,7 @@ describe('BoundedMap', () => {
     expect(map.size).toBe(1);
   });
 
-  test('evicts the oldest entry first where entries expire', () => {
+  test('evicts the oldest entry first if entries expire', () => {
     const clock = new VirtualClock();
     const map = new BoundedMap<string, number>({ maxEntries: 2, expiry: { clock, afterMs: 100 } });
     map.set('a', 1);
@@ -72,7 +72,7 @@ describe('BoundedMap', () => {
   test.each([
     ['no entries', { maxEntries: 0 }],
     ['no time', { maxEntries: 10, expiry: { clock: new VirtualClock(), afterMs: 0 } }],
-  ])('keeps nothing where it may keep %s', (_, options) => {
+  ])('stores nothing with a limit of %s', (_, options) => {
     const map = new BoundedMap<string, number>(options);
     map.set('a', 1);
     expect([map.get('a'), map.size]).toEqual([undefined, 0]);

@@ -12,25 +12,25 @@ function counted(mostCharacters: number): { made: string[]; recall: (text: strin
 }
 
 describe('memoByText', () => {
-  test('makes a value once', () => {
+  test('computes a value once', () => {
     const { made, recall } = counted(10);
     expect([recall('a'), recall('b'), recall('a')]).toEqual(['A', 'B', 'A']);
     expect(made).toEqual(['a', 'b']);
   });
 
-  test('forgets what was not asked for longest when the texts become too long', () => {
+  test('evicts the least recently used text when the texts exceed the limit', () => {
     const { made, recall } = counted(6);
     for (const text of ['aa', 'bb', 'cc', 'aa', 'dd', 'aa', 'bb']) recall(text);
     expect(made).toEqual(['aa', 'bb', 'cc', 'dd', 'bb']);
   });
 
-  test('lets a text that is too long by itself push nothing out', () => {
+  test('evicts nothing for a text that exceeds the limit on its own', () => {
     const { made, recall } = counted(4);
     for (const text of ['aa', 'long text', 'long text', 'aa']) recall(text);
     expect(made).toEqual(['aa', 'long text', 'long text']);
   });
 
-  test('does not remember what throws, and remembers that a text is empty', () => {
+  test('does not cache errors, and caches the value of an empty text', () => {
     const { made, recall } = counted(4);
     expect(() => recall('bad')).toThrow('no');
     expect(() => recall('bad')).toThrow('no');

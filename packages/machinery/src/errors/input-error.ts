@@ -8,7 +8,7 @@ export class InputError extends BowlineError {
   readonly detail: string;
 
   constructor(code: `BOWLINE_${string}`, what: string, text: string, detail: string) {
-    super(code, `cannot read ${what} ${JSON.stringify(abbreviate(text))}: ${detail}`);
+    super(code, `cannot parse ${what} ${JSON.stringify(abbreviate(text))}: ${detail}`);
     this.detail = detail;
   }
 }

@@ -37,10 +37,13 @@ const add = (path: string, value: unknown): JsonPatchOperation => ({ op: 'add', 
 const remove = (path: string): JsonPatchOperation => ({ op: 'remove', path });
 
 describe('findDifference, on recorded objects', () => {
-  it.each(recorded.map(({ live }) => live.kind ?? ''))('finds none when the same %s is applied again', (kind) => {
-    const { desired, live } = sample(kind);
-    expect(difference(desired, live)).toBeUndefined();
-  });
+  it.each(recorded.map(({ live }) => live.kind ?? ''))(
+    'finds no difference when the same %s is applied again',
+    (kind) => {
+      const { desired, live } = sample(kind);
+      expect(difference(desired, live)).toBeUndefined();
+    },
+  );
 
   const pod = '/spec/template/spec';
   const podPath = '.spec.template.spec';
@@ -84,7 +87,7 @@ describe('findDifference, on recorded objects', () => {
       'value',
     ],
     [
-      'a default given up inside an atomic list',
+      'a default overridden inside an atomic list',
       'StatefulSet',
       add('/spec/volumeClaimTemplates/0/spec/volumeMode', 'Block'),
       '.spec.volumeClaimTemplates',
@@ -111,26 +114,26 @@ describe('findDifference, on recorded objects', () => {
     ['a quantity in another form', 'Deployment', replace(`${pod}/containers/0/resources/limits/memory`, '1Gi')],
     ['a quantity as a number', 'Deployment', replace(`${pod}/containers/0/resources/requests/cpu`, 1)],
     [
-      'a default named inside an atomic list',
+      'a default set explicitly inside an atomic list',
       'StatefulSet',
       add('/spec/volumeClaimTemplates/0/spec/volumeMode', 'Filesystem'),
     ],
-    ['an empty list that nobody owns', 'ConfigMap', add('/metadata/finalizers', [])],
+    ['an empty list without an owner', 'ConfigMap', add('/metadata/finalizers', [])],
     ['a time in another zone', 'Lease', replace('/spec/renewTime', '2026-01-01T00:00:00.5Z')],
     ['unfolded base64', 'Secret', replace('/data/a', 'YWJjZGVm')],
     ['a system field of metadata', 'ConfigMap', add('/metadata/uid', 'a')],
-  ])('sees none in %s of a %s', (_, kind, change) => {
+  ])('finds no difference for %s in a %s', (_, kind, change) => {
     const { desired, live } = sample(kind);
     expect(difference(changed(desired, change), live)).toBeUndefined();
   });
 
-  it('finds a field that somebody else took and set back', () => {
+  it('finds a field that another manager took over and set to the same value', () => {
     const { desired, live } = sample('Deployment');
     const lost = changed(live, remove('/metadata/managedFields/0/fieldsV1/f:spec/f:replicas'));
     expect(difference(desired, lost)).toEqual({ path: '.spec.replicas', why: 'owner' });
   });
 
-  it('finds everything when the manager never applied, or did in another version', () => {
+  it('finds a difference when the manager never applied, or applied in another version', () => {
     const { desired, live } = sample('Deployment');
     expect(difference(desired, live, 'other')?.why).toBe('owner');
     expect(appliedFields(live, 'm', 'apps/v1beta1')).toBeUndefined();
@@ -148,7 +151,7 @@ describe('findDifference, without recorded objects', () => {
       undefined,
     ],
     ['a set in another order', { a: ['y', 'x'] }, { a: ['x', 'y'] }, { 'f:a': { 'v:"x"': {}, 'v:"y"': {} } }, 'order'],
-    ['an element that a set lacks', { a: ['x'] }, { a: [] }, { 'f:a': { 'v:"x"': {} } }, 'value'],
+    ['an element that is missing from a set', { a: ['x'] }, { a: [] }, { 'f:a': { 'v:"x"': {} } }, 'value'],
     [
       'an element dropped from a set',
       { a: ['x'] },
@@ -156,7 +159,7 @@ describe('findDifference, without recorded objects', () => {
       { 'f:a': { 'v:"x"': {}, 'v:"y"': {} } },
       'dropped',
     ],
-    ['elements owned by their place', { a: ['x'] }, { a: ['x'] }, { 'f:a': { 'i:0': {} } }, 'unclear'],
+    ['elements owned by their index', { a: ['x'] }, { a: ['x'] }, { 'f:a': { 'i:0': {} } }, 'unclear'],
     ['a list of an unknown kind, as a whole', { a: [{ b: 1 }] }, { a: [{ b: 1 }] }, { 'f:a': {} }, undefined],
     ['a longer list of an unknown kind', { a: [1, 2] }, { a: [1] }, { 'f:a': {} }, 'value'],
     ['a field that is undefined', { a: 1, b: undefined }, { a: 1 }, { 'f:a': {} }, undefined],
@@ -185,18 +188,18 @@ describe('findDifference, without recorded objects', () => {
       'unclear',
     ],
     [
-      'a member of a name like a prototype’s',
+      'a member with the name of a prototype member',
       { constructor: 'a' },
       { constructor: 'a' },
       { 'f:constructor': {} },
       undefined,
     ],
-    ['such a name that we do not own', { constructor: 'a' }, { constructor: 'a' }, {}, 'owner'],
-  ])('judges %s', (_, desired, live, owned, why) => {
+    ['an unowned member with such a name', { constructor: 'a' }, { constructor: 'a' }, {}, 'owner'],
+  ])('compares %s', (_, desired, live, owned, why) => {
     expect(findDifference(desired, live, owned)?.why).toBe(why);
   });
 
-  it('knows the defaults of a custom resource inside an atomic list, and the shape of its metadata', () => {
+  it('applies the defaults of a custom resource inside an atomic list, and knows the shape of its metadata', () => {
     const schema: StructuralSchema = {
       type: 'object',
       properties: {
@@ -224,7 +227,7 @@ describe('findDifference, without recorded objects', () => {
     expect(shape.member('metadata')?.member('ownerReferences')?.granular).toBe(true);
   });
 
-  it('sees that a map which is owned in parts was empty when it was applied', () => {
+  it('detects that a granular map was empty when it was applied', () => {
     const shape = customShape({
       type: 'object',
       properties: { map: { type: 'object', additionalProperties: { type: 'string' } } },

@@ -5,7 +5,7 @@ import { fieldManagers, managersOf } from './managed-fields.ts';
 import { ownedValues } from './owned-values.ts';
 
 describe('parseFieldsV1', () => {
-  it('takes every kind of path element', () => {
+  it('accepts every kind of path element', () => {
     const fields = { 'f:a': { '.': {}, 'k:{"name":"x"}': { 'f:b': {} }, 'v:"y"': {}, 'i:3': {} } };
     expect(parseFieldsV1(fields)).toBe(fields);
     expect(parsePathElement('k:{"port":80}')).toEqual({ type: 'key', key: { port: 80 } });
@@ -14,7 +14,7 @@ describe('parseFieldsV1', () => {
   });
 
   it.each([[null], ['f:a'], [[]], [{ a: {} }], [{ 'f:a': 1 }], [{ 'k:name': {} }], [{ 'v:{': {} }], [{ 'i:x': {} }]])(
-    'refuses %j',
+    'rejects %j',
     (fields) => {
       expect(parseFieldsV1(fields)).toBeUndefined();
     },
@@ -30,18 +30,18 @@ describe('hasField', () => {
     [['spec', 'atomic', 'anything'], true],
     [['status'], false],
     [[], true],
-  ])('answers for %j: %j', (path, answer) => {
+  ])('for %j returns %j', (path, answer) => {
     expect(hasField(fields, path)).toBe(answer);
   });
 
-  it('answers that an empty set has nothing', () => {
+  it('returns false for an empty set', () => {
     expect(hasField({}, [])).toBe(false);
     expect(hasField({}, ['a'])).toBe(false);
   });
 });
 
 describe('ownedValues', () => {
-  it('takes out what the set names, with keys and in order', () => {
+  it('extracts the fields of the set, with keys and in order', () => {
     const object = {
       spec: {
         replicas: 1,
@@ -112,14 +112,14 @@ describe('managersOf', () => {
     },
   };
 
-  it('names each manager of a field once', () => {
+  it('returns each manager of a field once', () => {
     expect(managersOf(object, ['spec', 'a'])).toEqual(['kubectl', 'me']);
     expect(managersOf(object, ['spec', 'b'])).toEqual(['me']);
     expect(managersOf(object, ['spec', 'c'])).toEqual([]);
     expect(managersOf({}, ['spec'])).toEqual([]);
   });
 
-  it('leaves out entries that cannot be read', () => {
+  it('skips entries that cannot be parsed', () => {
     expect(fieldManagers(object).map(({ manager, subresource }) => `${manager}/${subresource}`)).toEqual([
       'kubectl/',
       'me/',

@@ -57,11 +57,11 @@ describe('mergeFields', () => {
     ],
     [[], ['a'], ['a']],
     [['a'], [], ['a']],
-  ])('puts %j and %j together as %j', (live, applied, expected) => {
+  ])('merges %j and %j to %j', (live, applied, expected) => {
     expect(merged(live, applied)).toEqual(expected);
   });
 
-  it('merges maps by key, lists by element, and replaces what is owned as a whole', () => {
+  it('merges maps by key, lists by element, and replaces atomic values', () => {
     const live = { bag: { a: '1', b: '1' }, whole: { a: '1' }, plain: ['a'], map: [{ k: 'x', v: '1', w: '1' }] };
     const applied = { bag: { b: '2' }, whole: { b: '2' }, plain: ['b'], map: [{ k: 'x', v: '2' }, { k: 'y' }] };
     expect(mergeFields(live, applied, shape)).toEqual({
@@ -72,7 +72,7 @@ describe('mergeFields', () => {
     });
   });
 
-  it('lets null win over nothing but values that are owned as a whole', () => {
+  it('lets null replace scalars and atomic values only', () => {
     const live = { one: '1', bag: { a: '1' }, set: ['a'], plain: ['a'] };
     const applied = { one: null, bag: null, set: null, plain: null };
     expect(mergeFields(live, applied, shape)).toEqual({ one: null, bag: { a: '1' }, set: ['a'], plain: null });
@@ -87,7 +87,7 @@ describe('mergeFields', () => {
 });
 
 describe('removeFields', () => {
-  it('leaves null where nothing is left', () => {
+  it('sets an emptied map to null', () => {
     const object = { one: '1', bag: { a: '1' }, set: ['a', 'b'], map: [{ k: 'x', v: '1' }, { k: 'y' }] };
     const fields = {
       'f:bag': { 'f:a': {} },
@@ -102,7 +102,7 @@ describe('pruneFields', () => {
   const prune = (object: JsonObject, last: JsonObject, now: JsonObject, others: JsonObject = {}): JsonObject =>
     pruneFields(object, appliedSet(last, shape), uniteFields(appliedSet(now, shape), appliedSet(others, shape)), shape);
 
-  it('removes what was applied and is no longer, unless others own it', () => {
+  it('removes fields that are no longer applied, unless another manager owns them', () => {
     const object = { bag: { a: '1', b: '1', c: '1' }, set: ['x', 'y'] };
     expect(prune(object, object, { bag: { a: '1' } })).toEqual({ bag: { a: '1' } });
     expect(prune(object, object, { bag: { a: '1' } }, { bag: { b: '1' }, set: ['y'] })).toEqual({
@@ -111,7 +111,7 @@ describe('pruneFields', () => {
     });
   });
 
-  it('does not touch what nobody owned, as long as something holds it', () => {
+  it('keeps unowned fields', () => {
     const object = { bag: { a: '1', b: '1' }, one: '1' };
     expect(prune(object, { bag: { a: '1' } }, {}, { bag: { b: '1' } })).toEqual({ bag: { b: '1' }, one: '1' });
   });
@@ -122,14 +122,14 @@ describe('compareFields', () => {
     ['nothing', { one: '1', set: ['a', 'b'] }, { one: '1', set: ['b', 'a'] }, shape, {}, {}],
     ['a map that is new', {}, { bag: { a: '1' } }, shape, { 'f:bag': { '.': {}, 'f:a': {} } }, {}],
     ['a map that was null', { bag: null }, { bag: { a: '1' } }, shape, { 'f:bag': { 'f:a': {} } }, {}],
-    ['a map that is empty now', { bag: { a: '1' } }, { bag: {} }, shape, {}, { 'f:bag': { 'f:a': {} } }],
+    ['a map that became empty', { bag: { a: '1' } }, { bag: {} }, shape, {}, { 'f:bag': { 'f:a': {} } }],
     ['null and an empty map', { bag: null }, { bag: {} }, shape, { 'f:bag': {} }, {}],
-    ['a part of a whole', { whole: { a: '1', b: '1' } }, { whole: { a: '1' } }, shape, { 'f:whole': {} }, {}],
-    ['an object that is a text now', { a: { b: 1 } }, { a: 't' }, ANY_SHAPE, { 'f:a': {} }, { 'f:a': { 'f:b': {} } }],
-    ['a text that is an object now', { a: 't' }, { a: { b: 1 } }, ANY_SHAPE, { 'f:a': { '.': {}, 'f:b': {} } }, {}],
-    ['an element that is there twice', { set: ['a'] }, { set: ['a', 'a'] }, shape, set('a'), set('a')],
-    ['an element that was there twice', { set: ['a', 'a'] }, { set: ['a'] }, shape, set('a'), set('a')],
-  ])('sees %s', (_what, from, to, of, written, removed) => {
+    ['a part of an atomic map', { whole: { a: '1', b: '1' } }, { whole: { a: '1' } }, shape, { 'f:whole': {} }, {}],
+    ['an object that became a string', { a: { b: 1 } }, { a: 't' }, ANY_SHAPE, { 'f:a': {} }, { 'f:a': { 'f:b': {} } }],
+    ['a string that became an object', { a: 't' }, { a: { b: 1 } }, ANY_SHAPE, { 'f:a': { '.': {}, 'f:b': {} } }, {}],
+    ['an element that became a duplicate', { set: ['a'] }, { set: ['a', 'a'] }, shape, set('a'), set('a')],
+    ['an element that was a duplicate', { set: ['a', 'a'] }, { set: ['a'] }, shape, set('a'), set('a')],
+  ])('reports %s', (_what, from, to, of, written, removed) => {
     expect(compareFields(from, to, of)).toEqual({ written, removed });
   });
 
@@ -139,20 +139,20 @@ describe('compareFields', () => {
 });
 
 describe('withoutParts', () => {
-  it('turns sets of parts into sets of wholes after the schema changed', () => {
+  it('reduces the fields of a value to the value itself if a schema change made it atomic', () => {
     const before = { 'f:whole': { 'f:a': {} }, 'f:plain': { '.': {}, 'v:"a"': {} }, 'f:bag': { 'f:a': {} } };
     expect(withoutParts(before, shape)).toEqual({ 'f:whole': {}, 'f:plain': {}, 'f:bag': { 'f:a': {} } });
   });
 });
 
 describe('shapeProblems', () => {
-  it('finds nothing wrong with what a kind knows', () => {
+  it('finds no problems with the fields of a kind', () => {
     const pod = builtInShape('v1', 'Pod');
     const spec = { containers: [{ name: 'a', ports: [{ containerPort: 80 }], resources: { limits: { cpu: 1 } } }] };
     expect(pod && shapeProblems({ apiVersion: 'v1', kind: 'Pod', metadata: null, spec }, pod)).toEqual([]);
   });
 
-  it('asks for something that tells elements apart', () => {
+  it('requires at least one key field in an element', () => {
     const keyed = (key: StructuralSchema): FieldShape =>
       customShape({
         type: 'array',
@@ -166,7 +166,7 @@ describe('shapeProblems', () => {
     expect(shapeProblems([{ b: 'x' }, { c: 'x' }], keyed({ type: 'string', default: 'y' }))).toEqual([]);
   });
 
-  it('leaves it to others to judge a time', () => {
+  it('accepts any scalar as a time', () => {
     const times = customShape({
       type: 'object',
       properties: { since: { type: 'string', format: 'date-time' }, name: { type: 'string' } },
@@ -177,7 +177,7 @@ describe('shapeProblems', () => {
     expect(shapeProblems({ since: { a: 1 } }, times)).toEqual(['.since: expected any scalar, got &{map[a:1]}']);
   });
 
-  it('stops where more would help nobody', () => {
+  it('limits the number of problems', () => {
     const many = Array.from({ length: 200_000 }, () => 1);
     expect(shapeProblems({ plain: many, set: many }, shape)).toHaveLength(100);
   });

@@ -19,7 +19,7 @@ function randomSet(random: Random, depth = 3): FieldsV1 {
 const pathsOf = (fields: FieldsV1): Set<string> => new Set(fieldPaths(fields));
 
 describe('sets of fields', () => {
-  it('unite, subtract and intersect as the sets of their paths do', () => {
+  it('unite, subtract and intersect like the sets of their paths', () => {
     const random = seededRandom(1);
     for (let run = 0; run < 200; run++) {
       const [a, b] = [randomSet(random), randomSet(random)];
@@ -30,7 +30,7 @@ describe('sets of fields', () => {
     }
   });
 
-  it('exclude what is in a field together with the field', () => {
+  it('exclude a field with everything in it', () => {
     const random = seededRandom(2);
     for (let run = 0; run < 200; run++) {
       const [a, b] = [randomSet(random), randomSet(random, 1)];
@@ -40,7 +40,7 @@ describe('sets of fields', () => {
     }
   });
 
-  it('have one form: what is made of them is what it would be if it came from a client', () => {
+  it('stay canonical: the result of an operation is in canonical form', () => {
     const random = seededRandom(3);
     for (let run = 0; run < 200; run++) {
       const [a, b] = [randomSet(random), randomSet(random)];
@@ -49,7 +49,7 @@ describe('sets of fields', () => {
     }
   });
 
-  it('are not changed by what is made of them', () => {
+  it('are not modified by operations', () => {
     const random = seededRandom(4);
     for (let run = 0; run < 100; run++) {
       const [a, b] = [randomSet(random), randomSet(random)];
@@ -72,7 +72,7 @@ describe('canonicalFields', () => {
       { 'v:"x"': {}, 'i:0': {} },
     ],
     [{ 'f:__proto__': {}, 'z:later': {} }, { 'f:__proto__': {} }],
-  ])('makes of %j %j', (given, expected) => {
+  ])('converts %j to %j', (given, expected) => {
     expect(canonicalFields(given)).toEqual(expected);
   });
 
@@ -86,13 +86,13 @@ describe('canonicalFields', () => {
     [{ 'v:': {} }],
     [{ 'i:x': {} }],
     [{ 'f:a': 1 }],
-  ])('does not take %j', (given) => {
+  ])('rejects %j', (given) => {
     expect(canonicalFields(given)).toBeUndefined();
   });
 });
 
 describe('fieldPaths', () => {
-  it('names fields before elements, members before what is in others, and numbers in their order', () => {
+  it('lists fields before elements, members before nested members, and numbers in numerical order', () => {
     const fields = {
       'f:ports': {
         'k:{"port":443,"protocol":"TCP"}': { 'f:name': {} },

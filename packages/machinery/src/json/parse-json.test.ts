@@ -9,7 +9,7 @@ describe('parseJson', () => {
     '"x"',
     '9007199254740991',
     '-0.5',
-  ])('reads %s as JSON.parse does', (text) => {
+  ])('parses %s like JSON.parse', (text) => {
     expect(parseJson(text).value).toEqual(JSON.parse(text));
   });
 
@@ -33,17 +33,17 @@ describe('parseJson', () => {
     '{} {}',
     'NaN',
     '1e999',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(() => parseJson(text)).toThrow(JsonSyntaxError);
   });
 
-  it('keeps integers that no double holds, and only those, as bigint', () => {
+  it('returns only integers that do not fit in a double as bigint', () => {
     const text = '{"big":9223372036854775807,"small":9007199254740991,"float":1e300}';
     const { value } = parseJson(text);
     expect(value).toEqual({ big: 9223372036854775807n, small: 9007199254740991, float: 1e300 });
   });
 
-  it('keeps every number as it was written when asked to', () => {
+  it('passes every number literal to the number option', () => {
     const text = '[1.10, -0, 1E400, 12345678901234567890]';
     expect(parseJson(text, { number: (literal) => literal }).value).toEqual([
       '1.10',
@@ -53,13 +53,13 @@ describe('parseJson', () => {
     ]);
   });
 
-  it('names members that stand twice, and takes the last one', () => {
+  it('reports duplicate members, and uses the last one', () => {
     const { value, duplicates } = parseJson('{"a":1,"spec":{"x":1,"l":[{"y":1,"y":2}],"x":2},"a":3}');
     expect(value).toEqual({ a: 3, spec: { x: 2, l: [{ y: 2 }] } });
     expect(duplicates).toEqual(['spec.l[0].y', 'spec.x', 'a']);
   });
 
-  it('gives a member called __proto__ no power', () => {
+  it('treats __proto__ as an ordinary member', () => {
     const { value } = parseJson('{"__proto__":{"polluted":true}}');
     expect(Object.keys(value as object)).toEqual(['__proto__']);
     expect((value as { polluted?: boolean }).polluted).toBeUndefined();
@@ -70,16 +70,16 @@ describe('parseJson', () => {
     ['[1e999]', 1],
     ['["\\x"]', 3],
     ['{"a":', 5],
-  ])('knows where %j goes wrong', (text, position) => {
+  ])('reports the position of the error in %j', (text, position) => {
     expect(() => parseJson(text)).toThrow(expect.objectContaining({ position }));
   });
 
-  it('refuses a document that nests too deep, however long it is', () => {
+  it('rejects a document that nests too deeply, however long it is', () => {
     expect(() => parseJson('['.repeat(1_000_000))).toThrow(/nests deeper/);
   });
 });
 
-describe('a text that is no JSON', () => {
+describe('invalid JSON', () => {
   it.each([
     ['nope', "invalid character 'o' in literal null (expecting 'u')"],
     ['{"a":', 'unexpected end of JSON input'],
@@ -93,7 +93,7 @@ describe('a text that is no JSON', () => {
     ['"\n"', "invalid character '\\n' in string literal"],
     ['{"a":-}', "invalid character '}' in numeric literal"],
     ["'a'", "invalid character '\\'' looking for beginning of value"],
-  ])('is refused as the API server refuses %s', (text, message) => {
+  ])('is rejected with the error of the API server: %s', (text, message) => {
     expect(() => parseJson(text)).toThrow(expect.objectContaining({ name: 'JsonSyntaxError', message }));
   });
 });

@@ -22,18 +22,18 @@ function deepFreeze<T>(value: T): T {
 }
 
 describe('applyJsonPatch', () => {
-  it('takes a member that an object does not have for null, as the API server does', () => {
+  it('treats a missing member as null, as the API server does', () => {
     const patch = [
       { op: 'test', path: '/a', value: null },
       { op: 'replace', path: '/a', value: 1 },
     ] as const;
     expect(applyJsonPatch({}, patch)).toEqual({ a: 1 });
-    expect(() => applyJsonPatch([], [{ op: 'test', path: '/0', value: null }])).toThrow('there is no index 0');
+    expect(() => applyJsonPatch([], [{ op: 'test', path: '/0', value: null }])).toThrow('index 0 does not exist');
   });
 
   it.each<[string, unknown, JsonPatchOperation[], unknown]>([
     ['adds a member', { a: 1 }, [{ op: 'add', path: '/b', value: 2 }], { a: 1, b: 2 }],
-    ['adds over a member', { a: 1 }, [{ op: 'add', path: '/a', value: 2 }], { a: 2 }],
+    ['overwrites a member with add', { a: 1 }, [{ op: 'add', path: '/a', value: 2 }], { a: 2 }],
     ['inserts into a list', [1, 3], [{ op: 'add', path: '/1', value: 2 }], [1, 2, 3]],
     ['appends by index', [1], [{ op: 'add', path: '/1', value: 2 }], [1, 2]],
     ['appends by dash', { a: [1] }, [{ op: 'add', path: '/a/-', value: 2 }], { a: [1, 2] }],
@@ -46,16 +46,16 @@ describe('applyJsonPatch', () => {
     ['moves', { a: { x: 1 }, b: {} }, [{ op: 'move', from: '/a/x', path: '/b/y' }], { a: {}, b: { y: 1 } }],
     ['moves within a list', [1, 2, 3], [{ op: 'move', from: '/0', path: '/2' }], [2, 3, 1]],
     ['moves a value onto itself', { a: 1 }, [{ op: 'move', from: '/a', path: '/a' }], { a: 1 }],
-    ['copies what is not there', { a: {} }, [{ op: 'copy', from: '/a/x', path: '/b' }], { a: {}, b: null }],
+    ['copies a missing member as null', { a: {} }, [{ op: 'copy', from: '/a/x', path: '/b' }], { a: {}, b: null }],
     ['copies', { a: { x: 1 } }, [{ op: 'copy', from: '/a', path: '/b' }], { a: { x: 1 }, b: { x: 1 } }],
     [
-      'tests regardless of order',
+      'tests regardless of the order of members',
       { a: { x: 1, y: [null] } },
       [{ op: 'test', path: '/a', value: { y: [null], x: 1 } }],
       { a: { x: 1, y: [null] } },
     ],
-    ['reads escapes', { 'a/b': { '~1': 1 } }, [{ op: 'remove', path: '/a~1b/~01' }], { 'a/b': {} }],
-    ['takes an empty key', { '': 1 }, [{ op: 'replace', path: '/', value: 2 }], { '': 2 }],
+    ['decodes escapes', { 'a/b': { '~1': 1 } }, [{ op: 'remove', path: '/a~1b/~01' }], { 'a/b': {} }],
+    ['accepts an empty key', { '': 1 }, [{ op: 'replace', path: '/', value: 2 }], { '': 2 }],
     ['does nothing for no operations', { a: 1 }, [], { a: 1 }],
   ])('%s', (_, document, patch, expected) => {
     expect(applyJsonPatch(deepFreeze(document), deepFreeze(patch))).toEqual(expected);
@@ -66,7 +66,7 @@ describe('applyJsonPatch', () => {
       'a missing parent',
       {},
       [{ op: 'add', path: '/a/b', value: 1 }],
-      'operation 0 (add "/a/b") does not apply: there is no "a"',
+      'operation 0 (add "/a/b") does not apply: "a" does not exist',
     ],
     [
       'a missing member',
@@ -75,19 +75,19 @@ describe('applyJsonPatch', () => {
         { op: 'test', path: '/a', value: 1 },
         { op: 'remove', path: '/b' },
       ],
-      'operation 1 (remove "/b") does not apply: there is no "b"',
+      'operation 1 (remove "/b") does not apply: "b" does not exist',
     ],
     [
-      'replacing an element that is not there',
+      'replacing an element that does not exist',
       [],
       [{ op: 'replace', path: '/0', value: 1 }],
-      'operation 0 (replace "/0") does not apply: there is no index 0',
+      'operation 0 (replace "/0") does not apply: index 0 does not exist',
     ],
     [
       'an index beyond the end',
       [1],
       [{ op: 'add', path: '/2', value: 1 }],
-      'operation 0 (add "/2") does not apply: there is no index 2',
+      'operation 0 (add "/2") does not apply: index 2 does not exist',
     ],
     [
       'an index with a leading zero',
@@ -117,7 +117,7 @@ describe('applyJsonPatch', () => {
       'a test that fails',
       { a: 1 },
       [{ op: 'test', path: '/a', value: '1' }],
-      'operation 0 (test "/a") does not apply: the value there is a different one',
+      'operation 0 (test "/a") does not apply: the current value is different',
     ],
     [
       'a move into itself',
@@ -135,21 +135,21 @@ describe('applyJsonPatch', () => {
       'an inherited member',
       {},
       [{ op: 'remove', path: '/toString' }],
-      'operation 0 (remove "/toString") does not apply: there is no "toString"',
+      'operation 0 (remove "/toString") does not apply: "toString" does not exist',
     ],
     [
       'a path through the prototype',
       {},
       [{ op: 'add', path: '/__proto__/polluted', value: 1 }],
-      'operation 0 (add "/__proto__/polluted") does not apply: there is no "__proto__"',
+      'operation 0 (add "/__proto__/polluted") does not apply: "__proto__" does not exist',
     ],
     [
       'a path through the constructor',
       {},
       [{ op: 'add', path: '/constructor/prototype/polluted', value: 1 }],
-      'operation 0 (add "/constructor/prototype/polluted") does not apply: there is no "constructor"',
+      'operation 0 (add "/constructor/prototype/polluted") does not apply: "constructor" does not exist',
     ],
-  ])('refuses %s and says which operation it was', (_, document, patch, message) => {
+  ])('rejects %s and names the operation', (_, document, patch, message) => {
     expect(() => applyJsonPatch(document, patch)).toThrow(
       expect.objectContaining({ code: 'BOWLINE_PATCH_FAILED', message }),
     );
@@ -166,11 +166,11 @@ describe('applyJsonPatch', () => {
     ['a missing from', [{ op: 'copy', path: '/a' }], /operation 0 has a "from" that is not/],
     ['a missing value', [{ op: 'add', path: '/a' }], /operation 0 \(add\) has no "value"/],
     [
-      'more operations than the API server takes',
+      'more operations than the API server accepts',
       new Array(10_001).fill({ op: 'test', path: '', value: {} }),
       /10001 operations/,
     ],
-  ])('refuses %s as malformed', (_, patch, message) => {
+  ])('rejects %s as malformed', (_, patch, message) => {
     expect(() => applyJsonPatch({}, patch as JsonPatchOperation[])).toThrow(
       expect.objectContaining({ code: 'BOWLINE_PATCH_INVALID', message: expect.stringMatching(message) }),
     );
@@ -184,7 +184,7 @@ describe('applyJsonPatch', () => {
     expect(JSON.stringify(applyJsonPatch({}, brought as JsonPatchOperation[]))).toBe('{"a":{"__proto__":{"x":1}}}');
   });
 
-  it('shares what it does not touch and nothing that the patch brings', () => {
+  it('shares unchanged parts with the document and none with the patch', () => {
     const document = { kept: { x: 1 }, changed: { y: 1 } };
     const value = { z: 1 };
     const result = applyJsonPatch(document, [{ op: 'add', path: '/changed/new', value }]) as typeof document;
@@ -194,7 +194,7 @@ describe('applyJsonPatch', () => {
     expect(document).toEqual({ kept: { x: 1 }, changed: { y: 1 } });
   });
 
-  it('stops copies of copies before they fill the memory', () => {
+  it('stops copies of copies before they exhaust memory', () => {
     const patch = Array.from(
       { length: 64 },
       (_, index): JsonPatchOperation => ({ op: 'copy', from: '', path: `/${index}` }),
@@ -206,7 +206,7 @@ describe('applyJsonPatch', () => {
 });
 
 describe('diffJsonPatch', () => {
-  it('gives operations that lead from one document to the other, for any two', () => {
+  it('returns operations that turn any document into any other', () => {
     fc.assert(
       fc.property(json, json, (from, to) => {
         const patch = diffJsonPatch(deepFreeze(from), deepFreeze(to));
@@ -216,7 +216,7 @@ describe('diffJsonPatch', () => {
     );
   });
 
-  it('gives what another implementation applies to the same result', () => {
+  it('returns operations that another implementation applies with the same result', () => {
     const plain = json.filter((value) => !/__proto__|constructor|toString/.test(JSON.stringify(value)));
     fc.assert(
       fc.property(plain, plain, (from, to) => {
@@ -229,13 +229,13 @@ describe('diffJsonPatch', () => {
     );
   });
 
-  it('is small, and empty for the same JSON', () => {
+  it('returns few operations, and none for the same JSON', () => {
     expect(diffJsonPatch({ a: [1, 2, 3], b: undefined }, { a: [1, 3] })).toEqual([{ op: 'remove', path: '/a/1' }]);
     expect(diffJsonPatch({ a: { b: 1 }, c: undefined }, { a: { b: 1 } })).toEqual([]);
     expect(diffJsonPatch({ 'a/b': 1 }, { 'a/b': 2 })).toEqual([{ op: 'replace', path: '/a~1b', value: 2 }]);
   });
 
-  it('replaces long lists as a whole and leaves equal ones alone', () => {
+  it('replaces long lists as a whole, and returns nothing for equal ones', () => {
     const long = Array.from({ length: 5000 }, (_, index) => ({ index }));
     const changed = long.with(7, { index: -1 });
     expect(diffJsonPatch({ long }, { long: changed })).toEqual([{ op: 'replace', path: '/long', value: changed }]);
@@ -244,7 +244,7 @@ describe('diffJsonPatch', () => {
 });
 
 describe('JSON pointers', () => {
-  it('are read back as written, for any tokens', () => {
+  it('round-trip for any tokens', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: fc.constantFrom('a', '/', '~', '0', '1') })), (tokens) => {
         expect(parsePointer(formatPointer(tokens))).toEqual(tokens);

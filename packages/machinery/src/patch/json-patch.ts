@@ -52,7 +52,7 @@ export function applyJsonPatch(document: unknown, patch: readonly JsonPatchOpera
           if (operation.value === undefined) throw malformed(`operation ${index} (${operation.op}) has no "value"`);
           if (operation.op === 'add') return add(current, path, clone(operation.value));
           if (operation.op === 'replace') return replace(current, path, clone(operation.value));
-          if (!isAt(current, path, operation.value)) throw new Unfit('the value there is a different one');
+          if (!isAt(current, path, operation.value)) throw new Unfit('the current value is different');
           return current;
         }
         case 'remove':
@@ -80,7 +80,7 @@ export function applyJsonPatch(document: unknown, patch: readonly JsonPatchOpera
 class Unfit extends Error {}
 
 function malformed(problem: string): BowlineError {
-  return new BowlineError('BOWLINE_PATCH_INVALID', `cannot read the JSON patch: ${problem}; see RFC 6902`);
+  return new BowlineError('BOWLINE_PATCH_INVALID', `invalid JSON patch: ${problem}; see RFC 6902`);
 }
 
 function failed(index: number, { op, path }: JsonPatchOperation, problem: string): BowlineError {
@@ -113,14 +113,14 @@ function child(parent: unknown, token: string): unknown {
     : isObject(parent)
       ? member(parent, token)
       : undefined;
-  if (found === undefined) throw new Unfit(`there is no ${JSON.stringify(token)}`);
+  if (found === undefined) throw new Unfit(`${JSON.stringify(token)} does not exist`);
   return found;
 }
 
 function indexOf(token: string, last: number): number {
   if (!/^(?:0|[1-9][0-9]*)$/.test(token)) throw new Unfit(`${JSON.stringify(token)} is not an array index`);
   const index = Number(token);
-  if (index > last) throw new Unfit(`there is no index ${token}`);
+  if (index > last) throw new Unfit(`index ${token} does not exist`);
   return index;
 }
 

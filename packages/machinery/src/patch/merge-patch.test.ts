@@ -24,7 +24,7 @@ describe('applyMergePatch', () => {
     expect(JSON.stringify(applyMergePatch(JSON.parse(document), JSON.parse(patch)))).toBe(expected);
   });
 
-  it('leaves its input alone and shares what it does not touch', () => {
+  it('does not modify its input and shares unchanged parts with it', () => {
     const document = Object.freeze({ kept: Object.freeze({ x: 1 }), gone: 1 });
     const result = applyMergePatch(document, { gone: null }) as { kept: unknown };
     expect(result).toEqual({ kept: { x: 1 } });
@@ -32,7 +32,7 @@ describe('applyMergePatch', () => {
     expect(applyMergePatch(document, { absent: null })).toBe(document);
   });
 
-  it('takes __proto__ and inherited names as data', () => {
+  it('treats __proto__ and inherited names as data', () => {
     const patch: unknown = JSON.parse('{"__proto__":{"polluted":1},"constructor":{"x":1}}');
     const result = applyMergePatch({}, patch);
     expect(JSON.stringify(result)).toBe('{"__proto__":{"polluted":1},"constructor":{"x":1}}');
@@ -61,13 +61,13 @@ describe('diffMergePatch', () => {
     expect(diffMergePatch(from, to)).toEqual(expected);
   });
 
-  it('reads a null in the target as absent, because a merge patch cannot set one', () => {
+  it('treats a null in the target as absent, because a merge patch cannot set one', () => {
     expect(diffMergePatch({ a: 1 }, { a: null })).toEqual({ a: null });
     expect(diffMergePatch({}, { a: null, b: { c: null, d: 1 } })).toEqual({ b: { d: 1 } });
     expect(diffMergePatch({}, { a: null })).toBeUndefined();
   });
 
-  it('leads from one document to the other, for any two without null members', () => {
+  it('turns any document into any other, if both have no null members', () => {
     const key = fc.constantFrom('a', 'b', 'c', 'constructor', '__proto__');
     const value: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
       value: fc.oneof(

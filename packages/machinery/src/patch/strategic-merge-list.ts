@@ -186,7 +186,7 @@ function keyIn(element: unknown, mergeKey: string): unknown {
   const key = member(element, mergeKey);
   if (key === undefined) throw withoutKey(element, mergeKey);
   if (typeof key === 'object' && key !== null)
-    throw unfit(`the merge key ${mergeKey} of ${goText(element)} is no scalar`);
+    throw unfit(`the merge key ${mergeKey} of ${goText(element)} is not a scalar`);
   return key;
 }
 

@@ -30,27 +30,27 @@ describe('strategicMerge', () => {
       { labels: { b: '2', c: '3' } },
     ],
     [
-      'replaces a map on demand',
+      'replaces a map with $patch: replace',
       { labels: { a: '1' } },
       { labels: { $patch: 'replace', b: '2' } },
       { labels: { b: '2' } },
     ],
-    ['empties a map on demand', { labels: { a: '1' } }, { labels: { $patch: 'delete', b: '2' } }, { labels: {} }],
     [
-      'retains the keys that it is told',
+      'empties a map with $patch: delete',
+      { labels: { a: '1' } },
+      { labels: { $patch: 'delete', b: '2' } },
+      { labels: {} },
+    ],
+    [
+      'retains only the keys in $retainKeys',
       { labels: { a: '1', b: '2' } },
       { labels: { $retainKeys: ['b', 'c'], c: '3' } },
       { labels: { b: '2', c: '3' } },
     ],
-    ['drops nulls from what was not there', {}, { labels: { a: null, b: '2' } }, { labels: { b: '2' } }],
+    ['drops nulls from a new map', {}, { labels: { a: null, b: '2' } }, { labels: { b: '2' } }],
+    ['drops a new map that has a directive', {}, { labels: { $patch: 'replace', b: '2' }, name: 'x' }, { name: 'x' }],
     [
-      'drops a map with a directive that was not there',
-      {},
-      { labels: { $patch: 'replace', b: '2' }, name: 'x' },
-      { name: 'x' },
-    ],
-    [
-      'merges lists of scalars as sets, what is in the patch first',
+      'merges lists of scalars as sets, the patch first',
       { finalizers: ['a/a', 'a/b'] },
       { finalizers: ['a/c', 'a/a'] },
       { finalizers: ['a/c', 'a/a', 'a/b'] },
@@ -68,7 +68,7 @@ describe('strategicMerge', () => {
       { finalizers: ['a/b', 'a/c', 'a/a'] },
     ],
     [
-      'keeps members that are called like those of every object',
+      'keeps members with the names of inherited members',
       {},
       JSON.parse('{"labels":{"__proto__":"1","constructor":"2"}}'),
       JSON.parse('{"labels":{"__proto__":"1","constructor":"2"}}'),
@@ -80,7 +80,7 @@ describe('strategicMerge', () => {
   test.each<[string, JsonObject, JsonObject[]]>([
     ['merges elements with the same key', { containers: containers('b=2') }, containers('a=1', 'b=2', 'c=1')],
     [
-      'puts new elements first, unless others stood before one of the patch',
+      'puts new elements first, and keeps the order of the existing ones',
       { containers: containers('x=1', 'c=2') },
       containers('x=1', 'a=1', 'b=1', 'c=2'),
     ],
@@ -94,9 +94,13 @@ describe('strategicMerge', () => {
       },
       containers('a=1', 'c=1'),
     ],
-    ['replaces the list on demand', { containers: [...containers('x=1'), { $patch: 'replace' }] }, containers('x=1')],
     [
-      'orders what it names and leaves the rest where it stood',
+      'replaces the list with $patch: replace',
+      { containers: [...containers('x=1'), { $patch: 'replace' }] },
+      containers('x=1'),
+    ],
+    [
+      'orders the elements in $setElementOrder and keeps the relative position of the others',
       { '$setElementOrder/containers': containers('c', 'a') },
       containers('b=1', 'c=1', 'a=1'),
     ],
@@ -118,7 +122,7 @@ describe('strategicMerge', () => {
     expect(before).toEqual(copy);
   });
 
-  test('lets new elements stand where deleted ones made room, as the API server’s memory has it', () => {
+  test('lets new elements take the slots of deleted ones, as the API server’s in-place deletion does', () => {
     const before = pod({ containers: containers('a=1', 'b=1', 'c=1') });
     const order = { '$setElementOrder/containers': containers('a', 'x') };
     const change = [{ name: 'c', $patch: 'delete' }, ...containers('a=1', 'x=1')];
@@ -149,12 +153,17 @@ describe('strategicMerge', () => {
 
   test.each<[string, JsonObject, string, string]>([
     [
-      'a directive that it does not know',
+      'an unknown directive',
       { metadata: { $patch: 'merge', a: 1 } },
       'FAILED',
       'unknown patch type: merge in map: map[$patch:merge a:1]',
     ],
-    ['a directive that is no text', { $patch: 3 }, 'FAILED', 'unknown patch type: %!s(int64=3) in map: map[$patch:3]'],
+    [
+      'a directive that is not a string',
+      { $patch: 3 },
+      'FAILED',
+      'unknown patch type: %!s(int64=3) in map: map[$patch:3]',
+    ],
     [
       'merge as an element’s directive',
       { spec: { containers: [{ name: 'a', $patch: 'merge' }] } },
@@ -180,48 +189,48 @@ describe('strategicMerge', () => {
       "The order in patch list:\n[map[name:a]]\n doesn't match $setElementOrder list:\n[map[name:b]]\n",
     ],
     [
-      'an order of what is no list',
+      'an order that is not a list',
       { spec: { '$setElementOrder/dnsPolicy': [] } },
       'FAILED',
       'expected a []interface {}, but received a string',
     ],
     [
-      'an order of a field that is not there',
+      'an order of a field that does not exist',
       { spec: { '$setElementOrder/nope': [] } },
       'FAILED',
       'unable to find api field in struct PodSpec for the json field "nope"',
     ],
     [
-      'an order of nothing',
+      'an order without a field',
       { spec: { $setElementOrder: [] } },
       'INVALID',
       'invalid patch format of setElementOrder list',
     ],
     [
-      'a deletion from nothing',
+      'a deletion without a field',
       { spec: { $deleteFromPrimitiveList: [] } },
       'INVALID',
       'invalid patch format of primitive list',
     ],
     [
-      'keys to retain that lack one of the patch',
+      'keys to retain that omit a key of the patch',
       { spec: { $retainKeys: [], hostname: 'x' } },
       'INVALID',
       'invalid patch format of retainKeys',
     ],
     [
-      'keys to retain that are no list',
+      'keys to retain that are not a list',
       { spec: { $retainKeys: 'x' } },
       'INVALID',
       'invalid patch format of retainKeys',
     ],
     [
-      'a key that is no scalar',
+      'a key that is not a scalar',
       { spec: { containers: [{ name: {} }] } },
       'FAILED',
-      'the merge key name of map[name:map[]] is no scalar',
+      'the merge key name of map[name:map[]] is not a scalar',
     ],
-  ])('refuses %s in the words of the API server', (_, patch, code, detail) => {
+  ])('rejects %s with the error of the API server', (_, patch, code, detail) => {
     const before = pod({ dnsPolicy: 'Default', containers: [{ name: 'a' }] });
     const error = new StrategicMergeError(`BOWLINE_PATCH_${code as 'FAILED'}`, detail);
     expect(() => merged(before, patch)).toThrow(error);

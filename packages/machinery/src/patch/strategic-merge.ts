@@ -22,7 +22,7 @@ export function strategicMerge(document: unknown, patch: JsonObject, schema: Sch
   return mergeObject(isObject(document) ? document : {}, patch, { schema, name: typeof kind === 'string' ? kind : '' });
 }
 
-/** Place is a position in an object during the merge: its schema, and the API server's name for its type. */
+/** Place locates a part of an object during the merge: its schema, and the API server's name for its type. */
 interface Place {
   /** Undefined below the fields that the schema describes. */
   readonly schema: Schema | undefined;
@@ -142,7 +142,7 @@ function mergeOrdered(
   });
 }
 
-/** placeOf returns the place of a member. A member that the schema does not describe cannot be merged, only set. */
+/** placeOf returns the position of a member. A member that the schema does not describe cannot be merged, only set. */
 function placeOf({ schema, name: type }: Place, name: string): Place {
   const { properties, additionalProperties, preserveUnknown } = schema ?? {};
   const below = properties && Object.hasOwn(properties, name) ? properties[name] : undefined;

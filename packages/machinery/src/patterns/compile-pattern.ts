@@ -31,8 +31,8 @@ function compile(pattern: string): RE2JS {
   } catch (cause) {
     throw new BowlineError(
       'BOWLINE_SCHEMA_PATTERN',
-      `the pattern ${JSON.stringify(pattern)} is not an RE2 expression: ${patternProblem(cause)}; ` +
-        'write it without look-around and back-references, or check the value with a rule',
+      `the pattern ${JSON.stringify(pattern)} is not a valid RE2 expression: ${patternProblem(cause)}; ` +
+        'remove look-around and back-references, or use a validation rule instead',
       { cause },
     );
   }

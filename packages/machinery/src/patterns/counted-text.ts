@@ -3,7 +3,7 @@ import type { RE2JS } from 're2js';
 /** OverreadError ends a search that exceeds its limit of reads. */
 export class OverreadError extends Error {
   constructor() {
-    super('the search reads its text too often');
+    super('the search exceeds its limit of reads');
     this.name = 'OverreadError';
   }
 }

@@ -50,7 +50,7 @@ describe('glob', () => {
     );
   });
 
-  test('answers for a pattern that makes backtracking matchers hang', () => {
+  test('returns for a pattern that makes backtracking matchers hang', () => {
     // 60 stars over 20,000 characters: 2^60 ways for a backtracking matcher.
     expect(glob(`${'*a'.repeat(60)}b`).matches('a'.repeat(20_000))).toBe(false);
     expect(glob(`${'**a*'.repeat(30)}b`).matches('a/'.repeat(10_000))).toBe(false);
@@ -58,7 +58,7 @@ describe('glob', () => {
 });
 
 describe('anyGlob', () => {
-  test('asks all patterns', () => {
+  test('matches if any pattern matches', () => {
     const isSystem = anyGlob(['kube-*', 'default']);
     expect(['kube-system', 'default', 'shop'].map(isSystem)).toEqual([true, true, false]);
     expect(anyGlob([])('')).toBe(false);

@@ -15,24 +15,24 @@ describe('patternSize', () => {
     '[a-z]{100}[^]a]{100}[[:alpha:]]{50}[\\]x]{50}',
     '\\x{41}{100}\\d{100}\\{5}',
     '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$',
-  ])('of %.60s is about what the engine makes of it', (pattern) => {
+  ])('of %.60s is close to the program size of the engine', (pattern) => {
     const real = compilePattern(pattern).programSize();
     expect(patternSize(pattern)).toBeGreaterThan(real / 4 - 10);
     expect(patternSize(pattern)).toBeLessThan(real * 4 + 10);
   });
 
   test.each(['(', ')', '((((', '))))', '{5}', '*', '[', '[^', '\\', 'a{', 'a{5', '\\p{', '(?', '|', 'a{999999999}'])(
-    'of what is no pattern (%s) is a number too',
+    'of an invalid pattern (%s) is a number',
     (pattern) => {
       expect(patternSize(pattern)).toBeGreaterThanOrEqual(0);
     },
   );
 
-  test('knows that classes of Unicode are large', () => {
+  test('counts Unicode classes as large', () => {
     expect(patternSize('\\pL[\\p{Greek}x]')).toBe(40);
   });
 
-  test('reads long patterns in one go', () => {
+  test('reads long patterns in one pass', () => {
     expect(patternSize('a{1000}'.repeat(100_000))).toBe(100_000_000);
     expect(patternSize('('.repeat(500_000))).toBeGreaterThan(500_000);
     expect(patternSize('['.repeat(500_000))).toBeGreaterThan(0);

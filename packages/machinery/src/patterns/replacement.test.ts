@@ -17,7 +17,7 @@ describe('compileReplacement', () => {
     ['.', 'x', '𝒳𝒳', 'xx'],
     ['a', '', 'banana', 'bnn'],
     ['z', 'x', '', ''],
-  ])('%j to %j makes %j %j', (pattern, replacement, text, result) => {
+  ])('replacing %j with %j turns %j into %j', (pattern, replacement, text, result) => {
     expect(compileReplacement(pattern, replacement).replaceAll(text)).toBe(result);
   });
 
@@ -27,7 +27,7 @@ describe('compileReplacement', () => {
     ['(a)', '${name}', 'no group name'],
     ['(a)', '${constructor}', 'no group constructor'],
     ['a', 'costs 5$', 'must be followed by a group'],
-  ])('refuses %j with %j', (pattern, replacement, problem) => {
+  ])('rejects %j with %j', (pattern, replacement, problem) => {
     expect(() => compileReplacement(pattern, replacement)).toThrow(
       expect.objectContaining({
         code: 'BOWLINE_REPLACEMENT_INVALID',
@@ -36,11 +36,11 @@ describe('compileReplacement', () => {
     );
   });
 
-  test('refuses what RE2 does not know', () => {
+  test('rejects a pattern that RE2 does not support', () => {
     expect(() => compileReplacement('(a)\\1', '')).toThrow(expect.objectContaining({ code: 'BOWLINE_SCHEMA_PATTERN' }));
   });
 
-  test('stops when the result gets too long, before it fills the memory', () => {
+  test('stops when the result gets too long, before it exhausts memory', () => {
     const growing = compileReplacement('a', 'b'.repeat(60_000));
     expect(() => growing.replaceAll('a'.repeat(1_000_000), { maxLength: 1_048_576 })).toThrow(
       expect.objectContaining({ code: 'BOWLINE_REPLACEMENT_TOO_LONG' }),
@@ -48,7 +48,7 @@ describe('compileReplacement', () => {
   });
 
   test.each([
-    ['looks to the end of the text for every match', 'a(.*z)?', 2_000],
+    ['reads to the end of the text for every match', 'a(.*z)?', 2_000],
     ['has many instructions for every character', '(?i)(\\pL{1,300}\\d)', 5_000],
   ])('stops when a pattern %s', (_, pattern, length) => {
     expect(() => compileReplacement(pattern, 'x').replaceAll('a'.repeat(length), { maxSteps: 50_000 })).toThrow(
@@ -56,7 +56,7 @@ describe('compileReplacement', () => {
     );
   });
 
-  test('lets a plain pattern with a group work through a long text', () => {
+  test('processes a long text with a simple pattern with a group', () => {
     const text = 'host db1.internal\n'.repeat(5_000);
     const result = compileReplacement('(\\w+)\\.internal', '$1.test').replaceAll(text);
     expect(result).toBe('host db1.test\n'.repeat(5_000));

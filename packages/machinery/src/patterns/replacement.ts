@@ -63,7 +63,7 @@ function partsOf(replacement: string, pattern: RE2JS): readonly Part[] {
       const group = /^\d+$/.test(asked) ? Number(asked) : Object.hasOwn(named, asked) ? named[asked] : undefined;
       if (group === undefined || group > groups) {
         refuse(
-          `the pattern has no group ${asked}, but ${groups}; separate a number from digits behind it as in \${1}0`,
+          `the pattern has no group ${asked} (number of groups: ${groups}); separate a group number from following digits as in \${1}0`,
         );
       } else parts.push(group);
     }
@@ -81,7 +81,7 @@ function replaceAll(pattern: RE2JS, parts: readonly Part[], text: string, limits
     if (!(cause instanceof OverreadError)) throw cause;
     throw new BowlineError(
       'BOWLINE_REPLACEMENT_BUDGET',
-      `the replacement took more than ${maxSteps} steps; make the pattern simpler, or the text shorter`,
+      `the replacement exceeds the limit of ${maxSteps} steps; simplify the pattern or shorten the text`,
       { cause },
     );
   }
@@ -95,7 +95,7 @@ function replaced(matcher: Matcher, parts: readonly Part[], text: string, maxLen
     if (result.length <= maxLength) return;
     throw new BowlineError(
       'BOWLINE_REPLACEMENT_TOO_LONG',
-      `the result of the replacement is longer than ${maxLength} characters; make the replacement or the text shorter`,
+      `the result of the replacement is longer than ${maxLength} characters; shorten the replacement or the text`,
     );
   };
   while (matcher.find()) {

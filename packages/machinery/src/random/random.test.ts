@@ -5,12 +5,12 @@ import { between, integerBelow, pick, type Random, seededRandom, systemRandom } 
 const take = (random: Random, count: number): number[] => Array.from({ length: count }, () => random.next());
 
 describe('seededRandom', () => {
-  it('gives the same sequence for the same seed, on every machine', () => {
+  it('returns the same sequence for the same seed, on every machine', () => {
     expect(take(seededRandom(1), 3)).toEqual([0.6270739405881613, 0.002735721180215478, 0.5274470399599522]);
     expect(take(seededRandom(7), 50)).toEqual(take(seededRandom(7), 50));
   });
 
-  it('gives another sequence for another seed, and each generator has its own state', () => {
+  it('returns another sequence for another seed, and each generator has its own state', () => {
     expect(take(seededRandom(1), 5)).not.toEqual(take(seededRandom(2), 5));
     const one = seededRandom(3);
     take(seededRandom(3), 10);
@@ -29,7 +29,7 @@ describe('seededRandom', () => {
     );
   });
 
-  it('spreads evenly enough for jitter', () => {
+  it('is uniform enough for jitter', () => {
     const buckets = new Array<number>(10).fill(0);
     const random = seededRandom(42);
     for (let draw = 0; draw < 10_000; draw++) {
@@ -54,7 +54,7 @@ describe('between, integerBelow and pick', () => {
     expect(pick(edge(almostOne), ['a', 'b'])).toBe('b');
   });
 
-  it('picks falsy elements, and refuses an empty list', () => {
+  it('picks falsy elements, and rejects an empty list', () => {
     expect(pick(edge(0), [0, 1])).toBe(0);
     expect(pick<string | null>(edge(0), [null])).toBeNull();
     expect(() => pick(edge(0), [])).toThrow(RangeError);

@@ -28,14 +28,14 @@ export function checkDefault(schema: StructuralSchema): SchemaProblem[] {
   const value = schema.default;
   if (value === undefined) return [];
   const wrong = (problem: string): SchemaProblem[] => [{ code: 'BOWLINE_SCHEMA_DEFAULT', path: 'default', problem }];
-  if (value === null) return wrong('null is no default: the API server takes it for none; leave it out');
+  if (value === null) return wrong('null is not a valid default: the API server ignores it; remove it');
   const isResource = schema['x-kubernetes-embedded-resource'] === true;
   if (!isSameJson(prune(value, schema, { isResource }), value))
-    return wrong('the default has fields that the schema does not know; remove them or describe them');
+    return wrong('the default has fields that are not in the schema; remove them or add them to the schema');
   // The API server does not apply defaults inside defaults before it validates them.
   const problems = validate(value, schema, { path: 'default', isResource });
   if (problems.length === 0) return [];
-  return wrong(`the default is not valid itself: ${describeProblems(problems)}; change it or the schema`);
+  return wrong(`the default is not valid: ${describeProblems(problems)}; change it or the schema`);
 }
 
 function checkExample(schema: StructuralSchema): SchemaProblem[] {

@@ -20,13 +20,13 @@ export function checkCost(schema: StructuralSchema, options: { readonly isResour
 function tooExpensive(found: RuleCost): SchemaProblem {
   const { rule, part, path, cost } = found;
   const source = part === 'rule' ? rule.rule : rule.messageExpression;
-  const problem = `the ${part} ${JSON.stringify(source)}: estimated ${part} cost exceeds budget by factor of ${costFactor(cost, MAX_RULE_COST)}, so the API server refuses it; ${advice([found])}`;
+  const problem = `the ${part} ${JSON.stringify(source)}: estimated ${part} cost exceeds budget by factor of ${costFactor(cost, MAX_RULE_COST)}, so the API server rejects it; ${advice([found])}`;
   return { code: 'BOWLINE_SCHEMA_RULE', path, problem };
 }
 
 function expensiveTogether(total: number, expensive: readonly RuleCost[]): SchemaProblem {
   const most = expensive.map(({ path }) => path).join(', ');
-  const problem = `the rules of the schema: estimated rule cost total exceeds budget by factor of ${costFactor(total, MAX_SCHEMA_COST)}, so the API server refuses them; most expensive are ${most}; ${advice(expensive)}`;
+  const problem = `the rules of the schema: estimated rule cost total exceeds budget by factor of ${costFactor(total, MAX_SCHEMA_COST)}, so the API server rejects them; the most expensive are ${most}; ${advice(expensive)}`;
   return { code: 'BOWLINE_SCHEMA_RULE', path: '', problem };
 }
 

@@ -35,7 +35,7 @@ function checkNames(definition: ResourceDefinition): string[] {
   const problems: string[] = [];
   if (!SUBDOMAIN.test(group))
     problems.push(`the group ${JSON.stringify(group)} is not a domain name; use one with a dot, such as example.com`);
-  if (!/^[A-Z]/.test(kind)) problems.push(`the kind ${JSON.stringify(kind)} does not begin with a capital letter`);
+  if (!/^[A-Z]/.test(kind)) problems.push(`the kind ${JSON.stringify(kind)} does not start with a capital letter`);
   const words: readonly (readonly [string, string])[] = [
     ['kind', kind.toLowerCase()],
     ['plural', pluralOf(definition)],
@@ -46,7 +46,7 @@ function checkNames(definition: ResourceDefinition): string[] {
   for (const [what, word] of words) {
     if (!LABEL.test(word))
       problems.push(
-        `the ${what} ${JSON.stringify(word)} is not a name; use lower case letters, digits and dashes, at most 63`,
+        `the ${what} ${JSON.stringify(word)} is not a valid name; use at most 63 lower case letters, digits and dashes`,
       );
   }
   return problems;
@@ -66,7 +66,7 @@ function checkVersion(version: VersionDefinition): string[] {
   const root = resourceSchema(version);
   const inVersion = (problem: string): string => `version ${version.version}: ${problem}`;
   const problems: string[] = [];
-  if (!LABEL.test(version.version)) problems.push('it is not a name; use v1, v1beta1, …');
+  if (!LABEL.test(version.version)) problems.push('the name is not valid; use v1, v1beta1, …');
   for (const [what, schema] of [
     ['spec', version.spec],
     ['status', version.status],
@@ -96,7 +96,7 @@ function checkColumn(
 ): string[] {
   if (name === '') return ['a column has no name'];
   if (!path.startsWith('.'))
-    return [`the path ${JSON.stringify(path)} of the column ${name} must begin with a dot, as in .spec.size`];
+    return [`the path ${JSON.stringify(path)} of the column ${name} must start with a dot, as in .spec.size`];
   // The API server defines the fields of metadata; paths are checked up to the first filter or wildcard.
   const simple = /^(?:\.[\w-]+)+/.exec(path)?.[0] ?? '';
   if (simple === '' || simple.startsWith('.metadata')) return [];
@@ -108,14 +108,16 @@ function checkSelectable(paths: readonly string[], root: StructuralSchema): stri
   const problems = paths.flatMap((path) => {
     if (path.startsWith('.metadata'))
       return [`the selectable field ${path} is in metadata, where only name and namespace can be selected`];
-    const found = path.includes('[') ? { problem: 'has an index; name a field' } : resolveFieldPath(path, root);
+    const found = path.includes('[')
+      ? { problem: 'has an index; specify a field without an index' }
+      : resolveFieldPath(path, root);
     if ('problem' in found) return [`the selectable field ${path} ${found.problem}`];
     const isScalar = ['string', 'boolean', 'integer'].includes(found.schema.type ?? '');
-    return isScalar ? [] : [`the selectable field ${path} must be text, a boolean or an integer`];
+    return isScalar ? [] : [`the selectable field ${path} must be a string, a boolean or an integer`];
   });
   if (paths.length > MOST_SELECTABLE)
-    problems.push(`there are ${paths.length} selectable fields; the API server takes ${MOST_SELECTABLE}`);
-  if (new Set(paths).size < paths.length) problems.push('a selectable field is named twice');
+    problems.push(`there are ${paths.length} selectable fields; the API server accepts at most ${MOST_SELECTABLE}`);
+  if (new Set(paths).size < paths.length) problems.push('a selectable field is listed twice');
   return problems;
 }
 

@@ -96,13 +96,12 @@ function incomplete(branch: NestedValidation, spine: StructuralSchema, path: str
   for (const [name, field] of Object.entries(branch.properties ?? {})) {
     const own = ownSchema(spine.properties, name);
     const at = under(path, `properties[${name}]`);
-    if (own === undefined)
-      problems.push(structural(at, 'is not a field of the object itself; describe it there first'));
+    if (own === undefined) problems.push(structural(at, 'is not a field of the object itself; define it there first'));
     else problems.push(...incomplete(field, own, at));
   }
   if (branch.items !== undefined) {
     const at = under(path, 'items');
-    if (spine.items === undefined) problems.push(structural(at, 'the schema itself is no list'));
+    if (spine.items === undefined) problems.push(structural(at, 'the schema itself is not a list'));
     else problems.push(...incomplete(branch.items, spine.items, at));
   }
   return problems;

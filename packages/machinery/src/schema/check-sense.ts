@@ -27,45 +27,40 @@ function checkBounds(schema: StructuralSchema): SchemaProblem[] {
   for (const key of COUNTS) {
     const count = schema[key];
     if (count !== undefined && !(Number.isSafeInteger(count) && count >= 0))
-      problems.push(structural('', `${key} is ${count}; give a whole number that is not negative`));
+      problems.push(structural('', `${key} is ${count}; use a non-negative integer`));
   }
   for (const [least, most] of RANGES) {
     const low = schema[least];
     const high = schema[most];
     if (low !== undefined && high !== undefined && low > high)
       problems.push(
-        structural(
-          '',
-          `${least} ${low} is greater than ${most} ${high}, so nothing would be valid; change one of them`,
-        ),
+        structural('', `${least} ${low} is greater than ${most} ${high}, so no value is valid; change one of them`),
       );
   }
   for (const key of ['minimum', 'maximum', 'multipleOf'] as const) {
     const bound = schema[key];
     if (bound === undefined) continue;
-    if (!Number.isFinite(bound)) problems.push(structural('', `${key} is ${bound}; give a finite number`));
+    if (!Number.isFinite(bound)) problems.push(structural('', `${key} is ${bound}; use a finite number`));
     // The API server would truncate the bound and compare with a different value.
     else if (schema.type === 'integer' && !Number.isInteger(bound))
-      problems.push(structural('', `${key} is ${bound}, but the values are whole numbers; give a whole number`));
+      problems.push(structural('', `${key} is ${bound}, but the values are integers; use an integer`));
   }
   if (schema.multipleOf !== undefined && schema.multipleOf <= 0)
-    problems.push(structural('', `multipleOf is ${schema.multipleOf}; give a positive number`));
+    problems.push(structural('', `multipleOf is ${schema.multipleOf}; use a positive number`));
   return problems;
 }
 
 function checkEnum(schema: StructuralSchema): SchemaProblem[] {
   const values = schema.enum;
   if (values === undefined) return [];
-  if (values.length === 0) return [structural('', 'is an enumeration without values; list what is allowed')];
+  if (values.length === 0) return [structural('', 'is an enum without values; list the allowed values')];
   const problems: SchemaProblem[] = [];
   for (const value of values) {
     if (!isOfType(value, schema.type))
-      problems.push(
-        structural('', `the enumeration has ${JSON.stringify(value)}, which is not of type ${schema.type}`),
-      );
+      problems.push(structural('', `the enum contains ${JSON.stringify(value)}, which is not of type ${schema.type}`));
   }
   if (new Set(values.map((value) => JSON.stringify(value))).size < values.length)
-    problems.push(structural('', 'the enumeration has a value twice; name each once'));
+    problems.push(structural('', 'the enum contains a value twice; list each value once'));
   return problems;
 }
 
@@ -92,7 +87,7 @@ function checkFormat(schema: StructuralSchema): SchemaProblem[] {
   if (type === 'integer' || type === 'number') {
     return NUMBER_FORMATS.includes(format)
       ? []
-      : [structural('', `there is no number format ${format}; use ${NUMBER_FORMATS.join(', ')}`)];
+      : [structural('', `unknown number format ${format}; use ${NUMBER_FORMATS.join(', ')}`)];
   }
   if (formatCheck(format) !== undefined) return [];
   return [

@@ -27,13 +27,13 @@ function checkKind(schema: StructuralSchema): SchemaProblem[] {
   const keepsUnknown = schema['x-kubernetes-preserve-unknown-fields'] === true;
   const isEmbedded = schema['x-kubernetes-embedded-resource'] === true;
   if (schema.type === undefined && !isIntOrString && !keepsUnknown)
-    problems.push(structural('', 'has no type; only int-or-string and unknown values have none'));
+    problems.push(structural('', 'has no type; only int-or-string and unknown values may omit it'));
   if (isIntOrString && (keepsUnknown || isEmbedded))
-    problems.push(structural('', 'is an int-or-string and cannot keep unknown fields or be an embedded resource'));
+    problems.push(structural('', 'is an int-or-string and cannot preserve unknown fields or be an embedded resource'));
   if (isEmbedded && schema.type !== 'object')
     problems.push(structural('', 'is an embedded resource, so its type must be object'));
   if (isEmbedded && !keepsUnknown && Object.keys(schema.properties ?? {}).length === 0)
-    problems.push(structural('', 'is an embedded resource without fields; describe them or preserve unknown fields'));
+    problems.push(structural('', 'is an embedded resource without fields; define them or preserve unknown fields'));
   if (schema['x-kubernetes-map-type'] !== undefined && schema.type !== 'object')
     problems.push(structural('', 'has a map type, so its type must be object'));
   if (schema['x-kubernetes-preserve-unknown-fields'] === false)
@@ -46,22 +46,21 @@ function checkMembers(schema: StructuralSchema): SchemaProblem[] {
   const hasFields = Object.keys(schema.properties ?? {}).length > 0;
   const additional = schema.additionalProperties;
   if (hasFields && additional !== undefined && additional !== true)
-    problems.push(
-      structural('', 'has both known fields and keys that users choose; put the map into a field of its own'),
-    );
+    problems.push(structural('', 'has both properties and additionalProperties; move the map to a separate field'));
   if (additional !== undefined && schema['x-kubernetes-embedded-resource'] === true)
-    problems.push(structural('', 'is an embedded resource and cannot have keys that users choose'));
+    problems.push(structural('', 'is an embedded resource and cannot have additionalProperties'));
   if (schema.type === 'array' && schema.items === undefined)
     problems.push(structural('', 'is a list without a schema for its items'));
   if (schema.uniqueItems === true)
-    problems.push(structural('', 'uniqueItems is refused by the API server; make the list a set with listType'));
+    problems.push(structural('', 'uniqueItems is rejected by the API server; make the list a set with listType'));
   return problems;
 }
 
 function checkListType(schema: StructuralSchema): SchemaProblem[] {
   const listType = schema['x-kubernetes-list-type'];
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];
-  if (listType === undefined) return keys.length === 0 ? [] : [structural('', 'has list-map keys but is no list-map')];
+  if (listType === undefined)
+    return keys.length === 0 ? [] : [structural('', 'has list-map keys but is not a list-map')];
   if (schema.type !== 'array') return [structural('', 'has a list type, so its type must be array')];
   const { items } = schema;
   if (items === undefined || listType === 'atomic') return [];
@@ -69,9 +68,9 @@ function checkListType(schema: StructuralSchema): SchemaProblem[] {
   if (items.nullable === true) problems.push(structural('items', `cannot be nullable in a list of type ${listType}`));
   if (listType === 'set') return [...problems, ...checkSetItems(items)];
   if (keys.length === 0)
-    problems.push(structural('', 'is a list-map without keys; name the fields that identify an item'));
+    problems.push(structural('', 'is a list-map without keys; specify the fields that identify an item'));
   if (items.type !== 'object') return [...problems, structural('items', 'must be objects, because the list is a map')];
-  if (new Set(keys).size < keys.length) problems.push(structural('', 'names a list-map key twice'));
+  if (new Set(keys).size < keys.length) problems.push(structural('', 'lists a list-map key twice'));
   return [...problems, ...keys.flatMap((key) => checkListKey(items, key))];
 }
 
@@ -112,15 +111,15 @@ function checkRuleForm(rule: ValidationRule, schema: StructuralSchema, index: nu
   const problems: SchemaProblem[] = [];
   if (rule.rule.trim() === '') problems.push(wrong('the rule is empty; write a CEL expression'));
   if (rule.message !== undefined && rule.message.trim() === '')
-    problems.push(wrong('the message is empty; leave it out or write one'));
+    problems.push(wrong('the message is empty; omit it or write one'));
   if (rule.message?.trim().includes('\n') === true)
-    problems.push(wrong('the message has a line break; write it in one line'));
+    problems.push(wrong('the message has a line break; write it on one line'));
   if (rule.rule.trim().includes('\n') && (rule.message ?? '').trim() === '')
     problems.push(wrong('the rule has a line break, so it needs a message; add one'));
   if (rule.messageExpression !== undefined && rule.messageExpression.trim() === '')
-    problems.push(wrong('the messageExpression is empty; leave it out or write one'));
+    problems.push(wrong('the messageExpression is empty; omit it or write one'));
   if (rule.reason !== undefined && !REASONS.includes(rule.reason))
-    problems.push(wrong(`there is no reason ${JSON.stringify(rule.reason)}; use ${REASONS.join(', ')}`));
+    problems.push(wrong(`unknown reason ${JSON.stringify(rule.reason)}; use ${REASONS.join(', ')}`));
   if (rule.fieldPath !== undefined) {
     const problem = fieldPathProblem(rule.fieldPath, schema);
     if (problem !== undefined) problems.push(wrong(`the fieldPath ${JSON.stringify(rule.fieldPath)} ${problem}`));

@@ -79,7 +79,7 @@ function checkMetadataTypes(metadata: JsonObject, path: string): FieldProblem[] 
   for (const field of ['labels', 'annotations']) {
     const value = member(metadata, field) ?? {};
     if (!isObject(value) || Object.values(value).some((item) => typeof item !== 'string'))
-      problems.push(wrong(`${path}.${field}`, value, 'must be an object with texts'));
+      problems.push(wrong(`${path}.${field}`, value, 'must be an object with string values'));
   }
   return problems;
 }

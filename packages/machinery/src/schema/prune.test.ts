@@ -26,7 +26,7 @@ const value = {
 };
 
 describe('prune', () => {
-  it('drops what the schema does not know, at every level, and keeps what it preserves', () => {
+  it('drops unknown fields at every level, and keeps those that the schema preserves', () => {
     expect(prune(value, schema)).toEqual({
       known: 'x',
       list: [{ a: 'x' }, { a: 'y' }],
@@ -37,13 +37,13 @@ describe('prune', () => {
     });
   });
 
-  it('shares what does not change', () => {
+  it('shares unchanged parts', () => {
     const clean = { known: 'x', any: { a: 1 } };
     expect(prune(clean, schema)).toBe(clean);
     expect((prune(value, schema) as typeof value).any).toBe(value.any);
   });
 
-  it('leaves the fields of a whole object alone', () => {
+  it('keeps apiVersion, kind and metadata of a resource', () => {
     const object = { apiVersion: 'v1', kind: 'X', metadata: { name: 'a' }, extra: 1 };
     expect(prune(object, schema, { isResource: true })).toEqual({
       apiVersion: 'v1',
@@ -52,7 +52,7 @@ describe('prune', () => {
     });
   });
 
-  it('keeps a field called __proto__ as data', () => {
+  it('treats a field called __proto__ as data', () => {
     const json = JSON.parse('{"__proto__": {"a": 1}, "constructor": 2}');
     expect(prune(json, schema)).toEqual({});
     expect(unknownFields(json, schema)).toEqual(['__proto__', 'constructor']);
@@ -60,7 +60,7 @@ describe('prune', () => {
 });
 
 describe('unknownFields', () => {
-  it('names the fields that prune drops as the API server does', () => {
+  it('lists the fields that prune drops as the API server does', () => {
     expect(unknownFields(value, schema)).toEqual([
       'extra',
       'list[0].b',
@@ -82,7 +82,7 @@ describe('applyDefaults', () => {
     nothing: s.string().nullable().default('z'),
   }).json;
 
-  it('fills in what is absent, and inside of what is there, but makes no objects', () => {
+  it('sets absent fields, also inside of existing objects, but creates no objects', () => {
     expect(applyDefaults({ list: [{}], map: { k: {} } }, defaults)).toEqual({
       a: 1,
       whole: { c: 'y' },
@@ -93,7 +93,7 @@ describe('applyDefaults', () => {
     expect(applyDefaults({ inner: {} }, defaults)).toMatchObject({ inner: { b: 'x' } });
   });
 
-  it('takes a null for an absent field unless the field is nullable', () => {
+  it('treats null as an absent field unless the field is nullable', () => {
     expect(applyDefaults({ a: null, inner: null, nothing: null }, defaults)).toEqual({
       a: 1,
       whole: { c: 'y' },
@@ -101,7 +101,7 @@ describe('applyDefaults', () => {
     });
   });
 
-  it('shares a value that has everything', () => {
+  it('returns a complete value unchanged', () => {
     const full = { a: 2, whole: { c: 'q' }, nothing: null };
     expect(applyDefaults(full, defaults)).toBe(full);
   });

@@ -7,7 +7,7 @@ import { renderCustomResourceDefinition } from './render-crd.ts';
 
 describe('renderCustomResourceDefinition', () => {
   it.each(sampleKinds.map((kind) => [kind.kind, kind] as const))(
-    'makes a CRD that the API server accepts: %s',
+    'renders a CRD that the API server accepts: %s',
     async (_, kind) => {
       const controlPlane = await sharedControlPlane();
       await using client = await connectClient(await controlPlane.kubeconfig('admin'));

@@ -21,7 +21,7 @@ describe('renderCustomResourceDefinition', () => {
     expect(renderCustomResourceDefinition(minimal).spec.names).not.toHaveProperty('categories');
   });
 
-  it('stores the first version unless another one says so', () => {
+  it('stores the first version unless another one sets storage', () => {
     const versions = renderCustomResourceDefinition(servers).spec.versions;
     expect(versions.map(({ name, storage, served }) => [name, storage, served])).toEqual([
       ['v1', true, true],
@@ -30,7 +30,7 @@ describe('renderCustomResourceDefinition', () => {
     expect(versions[1]).toMatchObject({ deprecated: true, deprecationWarning: expect.stringContaining('use v1') });
   });
 
-  it('adds an Age column and takes the types of the others from the schema', () => {
+  it('adds an Age column and derives the types of the others from the schema', () => {
     const [version] = renderCustomResourceDefinition(copies).spec.versions;
     expect(version?.additionalPrinterColumns?.map(({ name, type }) => [name, type])).toEqual([
       ['Source', 'string'],
@@ -42,7 +42,7 @@ describe('renderCustomResourceDefinition', () => {
     expect(version?.selectableFields).toEqual([{ jsonPath: '.spec.sourceNamespace' }, { jsonPath: '.spec.paused' }]);
   });
 
-  it('has subresources exactly for what is defined', () => {
+  it('has only the subresources that are defined', () => {
     const subresources = (kind: ResourceDefinition) =>
       renderCustomResourceDefinition(kind).spec.versions[0]?.subresources;
     expect(subresources(devices)).toBeUndefined();
@@ -67,28 +67,28 @@ describe('renderCustomResourceDefinition', () => {
     ['Gateway', 'gateways'],
     ['Box', 'boxes'],
     ['Address', 'addresses'],
-  ])('makes the plural of %s: %s', (kind, plural) => {
+  ])('forms the plural of %s: %s', (kind, plural) => {
     expect(pluralOf({ kind })).toBe(plural);
   });
 
   it.each<[string, ResourceDefinition, RegExp]>([
     ['a group without a dot', { ...minimal, group: 'example' }, /the group "example" is not a domain name/],
-    ['a kind in lower case', { ...minimal, kind: 'site' }, /does not begin with a capital letter/],
-    ['a short name with a capital', { ...minimal, shortNames: ['S'] }, /the short name "S" is not a name/],
+    ['a kind in lower case', { ...minimal, kind: 'site' }, /does not start with a capital letter/],
+    ['a short name with a capital', { ...minimal, shortNames: ['S'] }, /the short name "S" is not a valid name/],
     [
       'a column of a field that does not exist',
       { ...minimal, spec: s.object({ a: s.string() }), columns: [{ name: 'B', path: '.spec.b' }] },
-      /the path .spec.b of the column B has no field "b"; there are a/,
+      /the path .spec.b of the column B has no field "b"; known fields are a/,
     ],
-    ['a column without a dot', { ...minimal, columns: [{ name: 'B', path: 'spec.b' }] }, /must begin with a dot/],
+    ['a column without a dot', { ...minimal, columns: [{ name: 'B', path: 'spec.b' }] }, /must start with a dot/],
     [
       'a selectable object',
       { ...minimal, spec: s.object({ a: s.object({}) }), selectableFields: ['.spec.a'] },
-      /must be text, a boolean or an integer/,
+      /must be a string, a boolean or an integer/,
     ],
     ['a selectable field of metadata', { ...minimal, selectableFields: ['.metadata.labels'] }, /is in metadata/],
     [
-      'a scale path of text',
+      'a scale path of type string',
       {
         ...minimal,
         spec: s.object({ a: s.string() }),
@@ -96,7 +96,11 @@ describe('renderCustomResourceDefinition', () => {
       },
       /.spec.a must be of type integer/,
     ],
-    ['a spec that is no object', { ...minimal, spec: s.string() }, /the spec is of type string; it must be an object/],
+    [
+      'a spec that is not an object',
+      { ...minimal, spec: s.string() },
+      /the spec is of type string; it must be an object/,
+    ],
     [
       'a root rule about labels',
       { ...minimal, rules: [{ rule: "'a' in self.metadata.labels" }] },
@@ -115,7 +119,7 @@ describe('renderCustomResourceDefinition', () => {
     ],
     ['a version twice', { ...minimal, versions: [{ version: 'v1' }, { version: 'v1' }] }, /defined twice/],
     ['a warning in two lines', { ...minimal, deprecated: 'a\nb' }, /one line/],
-  ])('refuses %s', (_, definition, message) => {
+  ])('rejects %s', (_, definition, message) => {
     expect(() => renderCustomResourceDefinition(definition)).toThrow(
       expect.objectContaining({ code: 'BOWLINE_CRD_INVALID', message: expect.stringMatching(message) }),
     );
@@ -130,7 +134,7 @@ describe('renderKindPage', () => {
     );
     expect(page).toContain('| `spec.sourceNamespace` | string | **required** | The namespace of the source.');
     expect(page).toContain('| `spec.destinations` | list (one per namespace and name) of object |');
-    expect(page).toContain('Of each: Rule: `[has(self.rename), has(self.prefix), has(self.set)]');
+    expect(page).toContain('For each item: Rule: `[has(self.rename), has(self.prefix), has(self.set)]');
     expect(page).toContain(
       "- Rule: `self.conflictPolicy != 'NewestWins' || self.direction == 'Bidirectional'` (NewestWins needs direction Bidirectional).",
     );
@@ -138,7 +142,7 @@ describe('renderKindPage', () => {
   });
 
   it.each(sampleKinds.map((kind) => [kind.kind, kind] as const))(
-    'keeps tables whole whatever the texts contain: %s',
+    'renders valid tables whatever the texts contain: %s',
     (_, kind) => {
       const rows = renderKindPage(kind)
         .split('\n')
@@ -151,7 +155,7 @@ describe('renderKindPage', () => {
     },
   );
 
-  it('gives each of several versions a part of its own', () => {
+  it('renders a section for each of several versions', () => {
     const page = renderKindPage(servers);
     expect(page).toContain('## Version v1\n');
     expect(page).toContain('## Version v1alpha1\n\nDeprecated: identity.example.com/v1alpha1');

@@ -95,7 +95,7 @@ function fieldRow(field: StructuralSchema, path: string, isRequired: boolean): s
   const inner = field.items ?? additionalSchema(field);
   const rules = [
     ...(field['x-kubernetes-validations'] ?? []).map(ruleText),
-    ...(inner?.['x-kubernetes-validations'] ?? []).map((rule) => `Of each: ${ruleText(rule)}`),
+    ...(inner?.['x-kubernetes-validations'] ?? []).map((rule) => `For each item: ${ruleText(rule)}`),
   ];
   const description = [
     ...(field.description === undefined ? [] : [field.description]),
@@ -138,7 +138,7 @@ function boundsOf(schema: StructuralSchema): string[] {
     ...between(minLength, maxLength, 'characters'),
     ...between(minItems, maxItems, 'items'),
     ...between(minProperties, maxProperties, 'entries'),
-    ...(schema.pattern === undefined ? [] : [`like ${code(schema.pattern)}`]),
+    ...(schema.pattern === undefined ? [] : [`matching ${code(schema.pattern)}`]),
   ];
 }
 

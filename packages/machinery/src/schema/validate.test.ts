@@ -33,12 +33,12 @@ function ours(fixture: FixtureCase) {
 describe('validate', () => {
   const cases = [...fixtureCases, ...ruleCases].map((fixture, index) => ({ fixture, answer: recorded[index] }));
 
-  it('has an answer of the API server for every case', () => {
+  it('has a recorded response of the API server for every case', () => {
     expect(recorded.map(({ name }) => name)).toEqual(cases.map(({ fixture }) => fixture.name));
   });
 
   it.each(cases.map((each) => [each.fixture.name, each] as const))(
-    'answers as the API server: %s',
+    'validates as the API server does: %s',
     (_, { fixture, answer }) => {
       const { object, problems } = ours(fixture);
       const byText = (a: { message: string; field: string }, b: { message: string; field: string }) => {
@@ -51,7 +51,7 @@ describe('validate', () => {
   );
 });
 
-it('takes integers beyond 2^53 that were read exactly', () => {
+it('accepts integers beyond 2^53 that were parsed exactly', () => {
   const schema: StructuralSchema = {
     type: 'integer',
     maximum: 10,

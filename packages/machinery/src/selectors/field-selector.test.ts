@@ -24,7 +24,7 @@ describe('parseFieldSelector', () => {
     expect(parseFieldSelector(text).matches(fields)).toBe(expected);
   });
 
-  it('gives its requirements unescaped and its text in canonical order', () => {
+  it('returns its requirements unescaped and its text in canonical order', () => {
     const selector = parseFieldSelector(String.raw`b==x\=\\,,a!=y`);
     expect(selector.requirements).toEqual([
       { field: 'a', operator: '!=', value: 'y' },
@@ -39,13 +39,13 @@ describe('parseFieldSelector', () => {
     ['a=b=c', 'invalid field selector: unescaped character in value: 61'],
     [String.raw`a=b\c`, String.raw`invalid field selector: invalid escape sequence: \c`],
     ['a=b\\', 'invalid field selector: invalid escape sequence: \\'],
-  ])('refuses %j with the words of the API server', (text, detail) => {
+  ])('rejects %j with the error of the API server', (text, detail) => {
     expect(() => parseFieldSelector(text)).toThrow(
       expect.objectContaining({ code: 'BOWLINE_SELECTOR_INVALID', detail }),
     );
   });
 
-  it('finds any value that was escaped', () => {
+  it('matches any escaped value', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('a', ',', '=', '\\', '!', '\n', '😀') }), (value) => {
         const selector = parseFieldSelector(`f=${escapeFieldValue(value)}`);

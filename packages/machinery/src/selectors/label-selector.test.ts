@@ -46,12 +46,12 @@ describe('parseLabelSelector', () => {
     expect(parseLabelSelector(text).matches(labels)).toBe(expected);
   });
 
-  it('takes no labels as an empty set', () => {
+  it('treats missing labels as an empty set', () => {
     expect(parseLabelSelector('!a').matches(undefined)).toBe(true);
     expect(parseLabelSelector('a').matches(undefined)).toBe(false);
   });
 
-  it('does not find what an object inherits', () => {
+  it('does not match inherited members', () => {
     expect(parseLabelSelector('constructor').matches({})).toBe(false);
     expect(parseLabelSelector('toString').matches({})).toBe(false);
     expect(parseLabelSelector('constructor=a').matches({ constructor: 'a' })).toBe(true);
@@ -109,13 +109,13 @@ describe('parseLabelSelector', () => {
       'a in (c_,b_)',
       `unable to parse requirement: [values[0][a]: Invalid value: "b_": ${value}, values[1][a]: Invalid value: "c_": ${value}]`,
     ],
-  ])('refuses %j with the words of the API server', (text, detail) => {
+  ])('rejects %j with the error of the API server', (text, detail) => {
     expect(() => parseLabelSelector(text)).toThrow(
       expect.objectContaining({ code: 'BOWLINE_SELECTOR_INVALID', detail }),
     );
   });
 
-  it('never fails in another way than by its own error, whatever the text', () => {
+  it('throws only its own error, whatever the text', () => {
     const token = fc.constantFrom(
       'a',
       'in',
@@ -149,7 +149,7 @@ describe('parseLabelSelector', () => {
 });
 
 describe('labelSelector', () => {
-  it('takes text and structure alike', () => {
+  it('accepts text and structured selectors', () => {
     const structured = labelSelector({
       matchLabels: { app: 'web' },
       matchExpressions: [
@@ -177,7 +177,7 @@ describe('labelSelector', () => {
     expect(selector.matches({ x: 'b' })).toBe(false);
   });
 
-  it('refuses an invalid one and names every problem', () => {
+  it('rejects an invalid selector and reports every problem', () => {
     const attempt = (): unknown =>
       labelSelector({
         matchExpressions: [
@@ -189,7 +189,7 @@ describe('labelSelector', () => {
       expect.objectContaining({
         code: 'BOWLINE_SELECTOR_INVALID',
         message:
-          "cannot use the label selector: [selector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn', " +
+          "invalid label selector: [selector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn', " +
           'selector.matchExpressions[1].operator: Invalid value: "Is": not a valid selector operator]',
       }),
     );
@@ -197,7 +197,7 @@ describe('labelSelector', () => {
 });
 
 describe('validateLabelSelector', () => {
-  it('gives field, reason and message as the API server does', () => {
+  it('returns field, reason and message as the API server does', () => {
     const problems = validateLabelSelector(
       {
         matchLabels: { 'a/b/c': 'ok' },
@@ -238,13 +238,13 @@ describe('label syntax', () => {
     ['a'.repeat(64), ['name part must be no more than 63 bytes']],
     [`${'a'.repeat(254)}/b`, ['prefix part must be no more than 253 characters']],
     [`${'é'.repeat(32)}`, ['name part must be no more than 63 bytes', /^name part must consist/]],
-  ])('refuses the key %j', (key, expected) => {
+  ])('rejects the key %j', (key, expected) => {
     expect(labelKeyProblems(key)).toEqual(
       expected.map((text) => (typeof text === 'string' ? text : expect.stringMatching(text))),
     );
   });
 
-  it('accepts an empty value and refuses long and odd ones', () => {
+  it('accepts an empty value and rejects long and invalid ones', () => {
     expect(labelValueProblems('')).toEqual([]);
     expect(labelValueProblems('a.b_c-d')).toEqual([]);
     expect(labelValueProblems('a'.repeat(64))).toEqual(['must be no more than 63 bytes']);

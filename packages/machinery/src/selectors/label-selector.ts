@@ -31,7 +31,7 @@ export function labelSelector(selector: string | LabelSelector): Selector<LabelR
   if (typeof selector === 'string') return parseLabelSelector(selector);
   const problems = validateLabelSelector(selector, 'selector');
   if (problems.length > 0)
-    throw new BowlineError('BOWLINE_SELECTOR_INVALID', `cannot use the label selector: ${describeProblems(problems)}`);
+    throw new BowlineError('BOWLINE_SELECTOR_INVALID', `invalid label selector: ${describeProblems(problems)}`);
   return labelSelectorOf([
     ...Object.entries(selector.matchLabels ?? {}).map(
       ([key, value]): LabelRequirement => ({ key, operator: '=', values: [value] }),

@@ -22,37 +22,37 @@ describe('compileTemplate', () => {
     ["{{ data.host // don't }}!", 'db!'],
     ['{{ data.map(key, key).filter(key, key.startsWith("e")).join(",") }}', 'empty'],
     ['[{{ data.empty }}]', '[]'],
-  ])('%j makes %j', (template, text) => {
+  ])('%j renders as %j', (template, text) => {
     expect(compileTemplate(template).render(data)).toBe(text);
   });
 
   test.each<[template: string, problem: RegExp]>([
-    ['{{ data.host', /line 1: the hole is not closed/],
-    ['a\nb {{ }}', /line 2: the hole is empty/],
+    ['{{ data.host', /line 1: the placeholder is not closed/],
+    ['a\nb {{ }}', /line 2: the placeholder is empty/],
     ['{{ "}} ', /not closed/],
     ['{{ data.host + 1 }}', /no matching overload/],
-    ['{{ nothing }}', /there is no variable nothing/],
+    ['{{ nothing }}', /unknown variable nothing/],
     ['{{ data }}', /no matching overload/],
     ['{{ [data.host] }}', /no matching overload/],
     ["{{ data.host), string('x' }}", /not valid/],
     ['{{ data.host.matches("(a") }}', /not valid/],
-  ])('refuses %j', (template, problem) => {
+  ])('rejects %j', (template, problem) => {
     expect(() => compileTemplate(template)).toThrow(problem);
   });
 
-  test('refuses more holes than a list may have items', () => {
+  test('rejects more placeholders than a list may have items', () => {
     expect(compileTemplate('{{ 1 }}'.repeat(1_000)).render({})).toBe('1'.repeat(1_000));
-    expect(() => compileTemplate('{{ 1 }}'.repeat(1_001))).toThrow(/more than 1000 holes/);
+    expect(() => compileTemplate('{{ 1 }}'.repeat(1_001))).toThrow(/more than 1000 placeholders/);
   });
 
-  test('refuses patterns that take long to compile, and counts those that do not', () => {
+  test('rejects patterns that take long to compile, and returns the size of the others', () => {
     const matches = (pattern: string): string => `{{ data.host.matches('${pattern}') }}`;
     expect(compileTemplate(matches('^[a-z]{1,63}$')).patternSize).toBeLessThan(200);
-    expect(() => compileTemplate(matches('a{1000}'.repeat(25)))).toThrow(/more than 20000 instructions, all together/);
-    expect(() => compileTemplate(matches('a{1000}').repeat(25))).toThrow(/more than 20000 instructions, all together/);
+    expect(() => compileTemplate(matches('a{1000}'.repeat(25)))).toThrow(/more than 20000 instructions in total/);
+    expect(() => compileTemplate(matches('a{1000}').repeat(25))).toThrow(/more than 20000 instructions in total/);
   });
 
-  test('fails for a key that is not there', () => {
+  test('fails for a missing key', () => {
     const template = compileTemplate('{{ data.user }}');
     expect(() => template.render(data)).toThrow(
       expect.objectContaining({ code: 'BOWLINE_CEL_EVALUATION', message: expect.stringContaining('user') as string }),
@@ -65,19 +65,19 @@ describe('compileTemplate', () => {
       'grows',
       `{{ ${Array.from({ length: 30 }, (_, i) => `cel.bind(v${i}, ${i === 0 ? 'data.big' : `v${i - 1} + v${i - 1}`}, `).join('')}v29${')'.repeat(30)} }}`,
     ],
-    ['repeats itself', '{{ data.big }}'.repeat(900)],
+    ['repeats a value', '{{ data.big }}'.repeat(900)],
     ['joins', "{{ data.big.split('').join(data.big) }}"],
     ['loops', "{{ data.big.split('').map(a, data.big.split('').map(b, a + b).join('')).join('') }}"],
-    ['puts together a pattern', "{{ 'x'.matches(data.big.replace('x', 'a{1000}')) }}"],
+    ['builds a pattern', "{{ 'x'.matches(data.big.replace('x', 'a{1000}')) }}"],
     ['searches', "{{ data.big.findAll('x(.*z)?').join('') }}"],
-  ])('ends a template that %s', (_, template) => {
+  ])('stops a template that %s', (_, template) => {
     const compiled = compileTemplate(template);
     expect(() => compiled.render({ big: 'x'.repeat(30_000) })).toThrow(
       expect.objectContaining({ code: expect.stringMatching(/^BOWLINE_CEL_(BUDGET|EVALUATION)$/) as string }),
     );
   });
 
-  test('takes only so many steps together with others that share a budget', () => {
+  test('shares a step budget with other templates', () => {
     const budget = { left: 100_000 };
     const template = compileTemplate("{{ data.big.split('').map(each, each).size() }}");
     const big = { big: 'x'.repeat(10_000) };

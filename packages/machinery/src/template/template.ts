@@ -5,30 +5,30 @@ import { BowlineError } from '../errors/bowline-error.ts';
 /** Template is a compiled template. */
 export interface Template {
   /**
-   * render evaluates the holes. It throws `BOWLINE_CEL_EVALUATION`, for instance for a missing key, or
+   * render evaluates the placeholders. It throws `BOWLINE_CEL_EVALUATION`, for instance for a missing key, or
    * `BOWLINE_CEL_BUDGET`. Templates that are rendered with the same budget share its steps.
    */
   render(data: Readonly<Record<string, string>>, budget?: StepBudget): string;
-  /** The number of instructions of the patterns in all holes together. */
+  /** The number of instructions of the patterns in all placeholders together. */
   readonly patternSize: number;
 }
 
 /**
- * The maximum number of steps of all holes together: enough to build a whole ConfigMap or Secret, and well under a
- * second.
+ * The maximum number of steps of all placeholders together: enough to build a whole ConfigMap or Secret, and well under
+ * a second.
  */
 const MOST_STEPS = 500_000;
 
-/** The maximum number of instructions of the patterns in all holes: compiling this many takes a tenth of a second. */
+/** The maximum number of instructions of all patterns together: compiling this many takes a tenth of a second. */
 const MOST_PATTERN_SIZE = 20_000;
 
-/** The maximum number of holes in a template: the holes are evaluated as one list, which may have this many items. */
+/** The maximum number of placeholders in a template: they are evaluated as one list, which may have this many items. */
 const MOST_HOLES = 1_000;
 
 const VARIABLES = { data: 'map<string, string>' };
 
 /**
- * compileTemplate compiles text with `{{ CEL }}` holes over `data`. The result of a hole is converted to text like
+ * compileTemplate compiles text with `{{ CEL }}` placeholders over `data`. Their results are converted to text like
  * CEL's `string()`. It throws `BOWLINE_TEMPLATE_INVALID` or `BOWLINE_CEL_INVALID`.
  *
  * @example
@@ -39,8 +39,8 @@ export function compileTemplate(template: string): Template {
   if (holes.length === 0) return { render: () => template, patternSize: 0 };
   const limits = { variables: VARIABLES, maxSteps: MOST_STEPS, maxPatternSize: MOST_PATTERN_SIZE };
   for (const hole of holes) {
-    // Compile each hole separately first: an error then refers to what its author wrote, and no hole can close the list
-    // that it becomes a part of.
+    // Compile each placeholder separately first: an error then refers to what its author wrote, and no placeholder can
+    // close the list that it becomes a part of.
     compileExpression(hole.trim(), limits);
     compileExpression(asText(hole), limits);
   }
@@ -64,25 +64,29 @@ function evaluated(
   } catch (error) {
     if (!(error instanceof BowlineError) || !(error.cause instanceof Error)) throw error;
     // The evaluated expression is not what the author wrote; the cause describes the problem with the values.
-    throw new BowlineError('BOWLINE_CEL_EVALUATION', `a hole cannot be filled in: ${error.cause.message}`, {
-      cause: error.cause,
-    });
+    throw new BowlineError(
+      'BOWLINE_CEL_EVALUATION',
+      `cannot evaluate a placeholder of the template: ${error.cause.message}`,
+      {
+        cause: error.cause,
+      },
+    );
   }
 }
 
-/** The line break ends a comment at the end of a hole. */
+/** The line break ends a comment at the end of a placeholder. */
 function asText(hole: string): string {
   return `string(${hole}\n)`;
 }
 
 /** TemplateParts is a parsed template. */
 export interface TemplateParts {
-  /** One more than `holes`: the text before each hole, and after the last. */
+  /** One more than `holes`: the text before each placeholder, and after the last. */
   readonly texts: readonly string[];
   readonly holes: readonly string[];
 }
 
-/** parseTemplate finds the holes in a template, or throws `BOWLINE_TEMPLATE_INVALID`. */
+/** parseTemplate finds the placeholders in a template, or throws `BOWLINE_TEMPLATE_INVALID`. */
 export function parseTemplate(template: string): TemplateParts {
   const texts: string[] = [];
   const holes: string[] = [];
@@ -92,17 +96,17 @@ export function parseTemplate(template: string): TemplateParts {
     texts.push(template.slice(position, open < 0 ? undefined : open));
     if (open < 0) return { texts, holes };
     const close = endOfHole(template, open + 2);
-    if (close === undefined) throw invalid(template, open, 'the hole is not closed; end it with }}');
+    if (close === undefined) throw invalid(template, open, 'the placeholder is not closed; end it with }}');
     const hole = template.slice(open + 2, close);
     if (hole.trim() === '')
-      throw invalid(template, open, 'the hole is empty; write an expression, as in {{ data.key }}');
+      throw invalid(template, open, 'the placeholder is empty; write an expression, as in {{ data.key }}');
     holes.push(hole);
-    if (holes.length > MOST_HOLES) throw invalid(template, open, `there are more than ${MOST_HOLES} holes`);
+    if (holes.length > MOST_HOLES) throw invalid(template, open, `there are more than ${MOST_HOLES} placeholders`);
     position = close + 2;
   }
 }
 
-/** The tokens inside a hole: strings, in which braces have no meaning, comments, and braces, which may be nested. */
+/** The tokens inside a placeholder: strings, in which braces have no meaning, comments, and braces, which can nest. */
 const TOKEN = /(?<quote>'''|"""|'|")|\/\/(?:(?!\}\})[^\n])*|(?<open>\{)|(?<close>\})/g;
 
 function endOfHole(template: string, start: number): number | undefined {

@@ -10,7 +10,7 @@ export function contentKeyProblem(key: string): string | undefined {
   if (key.length > MOST_KEY_CHARACTERS) return `must have at most ${MOST_KEY_CHARACTERS} characters`;
   if (!KEY.test(key)) return 'must consist of letters, digits, dashes, dots and underscores';
   // Kubelets store the versions of a mounted ConfigMap or Secret in files with such names.
-  if (key === '.' || key.startsWith('..')) return 'must not be a dot, or begin with two';
+  if (key === '.' || key.startsWith('..')) return "must not be '.' or start with '..'";
   return undefined;
 }
 

@@ -5,7 +5,7 @@ it('keeps a name that fits', () => {
   expect(shortName('a'.repeat(63), 63)).toBe('a'.repeat(63));
 });
 
-it('cuts a longer one, and tells apart those that begin alike', () => {
+it('shortens a longer name, and keeps names with a common prefix distinct', () => {
   const [first, second] = [shortName(`${'a'.repeat(80)}1`, 63), shortName(`${'a'.repeat(80)}2`, 63)];
   expect([first.length, second.length]).toEqual([63, 63]);
   expect(first).not.toBe(second);

@@ -19,7 +19,7 @@ describe('parseDuration', () => {
     ['100\u03bcs', 0.1],
     ['1ns', 0.000001],
     ['1m1m', 120_000],
-  ])('reads %s as %s ms', (text, ms) => {
+  ])('parses %s as %s ms', (text, ms) => {
     expect(parseDuration(text)).toBeCloseTo(ms, 9);
     expect(Object.is(parseDuration(text), -0)).toBe(false);
   });
@@ -48,14 +48,14 @@ describe('parseDuration', () => {
     ['99999999999999999999999999h', 'time: invalid duration "99999999999999999999999999h"'],
     ['1\u00b5', String.raw`time: unknown unit "\xc2\xb5" in duration "1\xc2\xb5"`],
     ['1constructor', 'time: unknown unit "constructor" in duration "1constructor"'],
-  ])('refuses %j with the words of Go', (text, detail) => {
+  ])('rejects %j with the error of Go', (text, detail) => {
     expect(() => parseDuration(text)).toThrow(
       expect.objectContaining({ code: 'BOWLINE_DURATION_INVALID', detail, message: expect.stringContaining(detail) }),
     );
   });
 
-  it('keeps a long text out of the start of its message', () => {
-    expect(() => parseDuration('x'.repeat(5000))).toThrow(/^cannot read the duration "x{100}…": /);
+  it('abbreviates a long text at the start of its message', () => {
+    expect(() => parseDuration('x'.repeat(5000))).toThrow(/^cannot parse the duration "x{100}…": /);
   });
 });
 
@@ -73,15 +73,15 @@ describe('formatDuration', () => {
     [5_400_000, '1h30m0s'],
     [90_061_000, '25h1m1s'],
     [-1500, '-1.5s'],
-  ])('writes %s ms as %s', (ms, text) => {
+  ])('formats %s ms as %s', (ms, text) => {
     expect(formatDuration(ms)).toBe(text);
   });
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY])('refuses %s', (ms) => {
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])('rejects %s', (ms) => {
     expect(() => formatDuration(ms)).toThrow(expect.objectContaining({ code: 'BOWLINE_DURATION_INVALID' }));
   });
 
-  it('is read back to the same nanosecond up to 2^53 of them in a fraction, and to the same text always', () => {
+  it('round-trips every duration of int64 nanoseconds', () => {
     fc.assert(
       fc.property(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), (nanoseconds) => {
         const text = formatDurationNs(nanoseconds);

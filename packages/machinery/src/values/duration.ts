@@ -82,7 +82,7 @@ function invalid(text: string, detail: string): InputError {
 export function formatDuration(ms: number): string {
   const nanoseconds = Math.round(ms * NANOSECONDS_PER_MS);
   if (!Number.isFinite(nanoseconds))
-    throw new BowlineError('BOWLINE_DURATION_INVALID', `cannot write ${ms} as a duration; give a finite number`);
+    throw new BowlineError('BOWLINE_DURATION_INVALID', `cannot format ${ms} as a duration; use a finite number`);
   return formatDurationNs(BigInt(nanoseconds));
 }
 

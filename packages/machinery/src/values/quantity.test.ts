@@ -104,7 +104,7 @@ describe('parseQuantity', () => {
     ['.', number],
     ['-', number],
     ['Pi', number],
-  ])('refuses %j with the words of the API server', (text, detail) => {
+  ])('rejects %j with the error of the API server', (text, detail) => {
     expect(() => parseQuantity(text)).toThrow(
       expect.objectContaining({ code: 'BOWLINE_QUANTITY_INVALID', detail, message: expect.stringContaining(detail) }),
     );
@@ -121,7 +121,7 @@ describe('arithmetic', () => {
     );
   });
 
-  it('keeps the family of the first, unless that is zero', () => {
+  it('keeps the format of the first, unless it is zero', () => {
     expect(formatQuantity(addQuantities(parseQuantity('1Gi'), parseQuantity('1G')))).toBe('2073741824');
     expect(formatQuantity(addQuantities(parseQuantity('1G'), parseQuantity('1Gi')))).toBe('2073741824');
     expect(formatQuantity(addQuantities(parseQuantity('0'), parseQuantity('1Gi')))).toBe('1Gi');
@@ -129,7 +129,7 @@ describe('arithmetic', () => {
     expect(formatQuantity(subtractQuantities(parseQuantity('1Mi'), parseQuantity('512Ki')))).toBe('512Ki');
   });
 
-  it('compares by value across families', () => {
+  it('compares by value across formats', () => {
     expect(compareQuantities(parseQuantity('1Ki'), parseQuantity('1k'))).toBe(1);
     expect(compareQuantities(parseQuantity('1000m'), parseQuantity('1e0'))).toBe(0);
     expect(compareQuantities(parseQuantity('-1'), parseQuantity('0'))).toBe(-1);
@@ -152,7 +152,7 @@ describe('for any quantity', () => {
     )
     .map(([number, suffix]) => parseQuantity(number + suffix));
 
-  it('the canonical form reads back to the same amount and is its own canonical form', () => {
+  it('the canonical form parses to the same amount and is its own canonical form', () => {
     fc.assert(
       fc.property(quantity, (value) => {
         const text = formatQuantity(value);
@@ -173,7 +173,7 @@ describe('for any quantity', () => {
     );
   });
 
-  it('no amount that was asked for becomes nothing', () => {
+  it('a positive amount never becomes zero', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 200 }), (digit, zeros) => {
         expect(parseQuantity(`0.${'0'.repeat(zeros)}${digit}`).nanos).toBeGreaterThan(0n);

@@ -14,7 +14,7 @@ describe('compareResourceVersions', () => {
   });
 
   it.each(['', '0', '007', '-1', '+1', '1.0', ' 1', '1 ', '1e3', '0x1', 'abc', '１', '12a'])(
-    'has no order for %j, not even with itself',
+    'returns no order for %j, not even with itself',
     (text) => {
       expect(isResourceVersion(text)).toBe(false);
       expect(compareResourceVersions(text, '5')).toBeUndefined();

@@ -5,7 +5,7 @@ import { formatMicroTime, formatTime, parseTime } from './timestamp.ts';
 const NOON = Date.UTC(2026, 0, 31, 12);
 
 describe('formatTime and formatMicroTime', () => {
-  it('write whole seconds and exactly six digits', () => {
+  it('format whole seconds and exactly six fractional digits', () => {
     expect(formatTime(NOON + 999)).toBe('2026-01-31T12:00:00Z');
     expect(formatMicroTime(NOON)).toBe('2026-01-31T12:00:00.000000Z');
     expect(formatMicroTime(NOON + 7.25)).toBe('2026-01-31T12:00:00.007250Z');
@@ -45,11 +45,11 @@ describe('parseTime', () => {
     '2026-01-31T12:60:00Z',
     '2026-01-31T12:00:00.Z',
     '2026-01-31t12:00:00z',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(() => parseTime(text)).toThrow(expect.objectContaining({ code: 'BOWLINE_TIME_INVALID' }));
   });
 
-  it('reads back every microsecond that was written', () => {
+  it('round-trips every microsecond', () => {
     // Up to the year 2109: from 2^42 ms on, the fraction of a double is coarser than half a microsecond.
     const seconds = fc.integer({ min: -4.3e9, max: 4.3e9 });
     fc.assert(

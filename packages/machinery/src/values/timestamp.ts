@@ -21,7 +21,7 @@ function iso(ms: number): string {
   if (!(year >= 0 && year <= 9999))
     throw new BowlineError(
       'BOWLINE_TIME_INVALID',
-      `cannot write ${ms} ms as a time; give milliseconds since the epoch`,
+      `cannot format ${ms} ms as a time; use milliseconds since the epoch`,
     );
   return date.toISOString();
 }

@@ -181,7 +181,7 @@ describe('bad definitions', () => {
           }),
         }),
       'BOWLINE_CRD_INVALID',
-      /cannot define the kind Site of example.com: version v1: properties\[spec\]\.properties\[names\]\.x-kubernetes-validations\[0\]\.rule: the rule "self\.all\(.*\)": estimated rule cost exceeds budget by factor of 1.153433x, so the API server refuses it; add maxLength to self\[\*\], maxItems to self, or simplify it/,
+      /cannot define the kind Site of example.com: version v1: properties\[spec\]\.properties\[names\]\.x-kubernetes-validations\[0\]\.rule: the rule "self\.all\(.*\)": estimated rule cost exceeds budget by factor of 1.153433x, so the API server rejects it; add maxLength to self\[\*\], maxItems to self, or simplify it/,
     ],
     [
       'rules that the API server finds too expensive together',

@@ -71,7 +71,8 @@ function flatten(list: ListValue): ListValue {
 }
 
 function range(length: bigint): ListValue {
-  if (length > LONGEST_RANGE) throw new CelFailure(`lists.range(${length}) is longer than ${LONGEST_RANGE}`);
+  if (length > LONGEST_RANGE)
+    throw new CelFailure(`lists.range(${length}) exceeds the limit of ${LONGEST_RANGE} items`);
   return new ListValue(Array.from({ length: Math.max(0, Number(length)) }, (_, index) => BigInt(index)));
 }
 

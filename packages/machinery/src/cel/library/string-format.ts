@@ -60,21 +60,21 @@ export function formatProblem(text: string, types: readonly CelType[] | undefine
   let next = 0;
   for (const [clause, , precision = '0', verb = ''] of text.matchAll(CLAUSE)) {
     if (clause === '%%') continue;
-    if (Number(precision) > MOST_DIGITS) return `the clause ${clause} asks for more than ${MOST_DIGITS} digits`;
+    if (Number(precision) > MOST_DIGITS) return `the clause ${clause} requests more than ${MOST_DIGITS} digits`;
     const kinds = TAKES.get(verb);
     if (kinds === undefined) return `the clause ${clause} is not supported; use %s, %d, %f, %b, %o, %x or %X`;
     if (types === undefined) continue;
     const type = types[next++];
-    if (type === undefined) return `there is no argument for the clause ${clause}`;
+    if (type === undefined) return `missing argument for the clause ${clause}`;
     if (kinds.length > 0 && !isUnknown(type) && !kinds.includes(type.kind))
-      return `the clause ${clause} does not take a value of type ${formatType(type)}`;
+      return `the clause ${clause} does not accept a value of type ${formatType(type)}`;
   }
   return undefined;
 }
 
 function clauseOf(verb: string, value: CelValue, precision: number): string {
   if (precision > MOST_DIGITS)
-    throw new CelFailure(`the format clause %.${precision}${verb} asks for more than ${MOST_DIGITS} digits`);
+    throw new CelFailure(`the format clause %.${precision}${verb} requests more than ${MOST_DIGITS} digits`);
   switch (verb) {
     case 's':
       return plain(value);
@@ -103,7 +103,7 @@ function clauseOf(verb: string, value: CelValue, precision: number): string {
       if (hex !== undefined) return verb === 'X' ? hex.toUpperCase() : hex;
     }
   }
-  throw new CelFailure(`the format clause %${verb} does not take a value of type ${typeName(value)}`);
+  throw new CelFailure(`the format clause %${verb} does not accept a value of type ${typeName(value)}`);
 }
 
 function hexOf(value: CelValue): string | undefined {
@@ -126,7 +126,7 @@ function plain(value: CelValue): string {
     const pairs = value.entries().map(([key, item]) => `${nested(key)}:${nested(item)}`);
     return `{${pairs.sort().join(', ')}}`;
   }
-  throw new CelFailure(`the format clause %s does not take a value of type ${kindOf(value)}`);
+  throw new CelFailure(`the format clause %s does not accept a value of type ${kindOf(value)}`);
 }
 
 function nested(value: CelValue): string {

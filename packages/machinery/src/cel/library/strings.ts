@@ -55,7 +55,8 @@ function replaceText(text: string, old: string, fresh: string, times = -1n): str
   const count = pieces.length - 1;
   const most = times < 0n || times > BigInt(count) ? count : Number(times);
   const length = text.length + most * (fresh.length - old.length);
-  if (length > LONGEST_RESULT) throw new CelFailure(`the result of replace would have ${length} characters`);
+  if (length > LONGEST_RESULT)
+    throw new CelFailure(`the result of replace would have ${length} characters; the limit is ${LONGEST_RESULT}`);
   let result = pieces[0] ?? '';
   for (let index = 1; index <= count; index++) result += (index <= most ? fresh : old) + (pieces[index] ?? '');
   return result;
@@ -91,7 +92,9 @@ function findAll(text: string, pattern: string, most = -1n): ListValue {
     return allMatches(compilePattern(pattern).matcher(counted), most);
   } catch (cause) {
     if (!(cause instanceof OverreadError)) throw cause;
-    throw new CelFailure(`findAll(${JSON.stringify(pattern)}) looks too far ahead for each match; make it simpler`);
+    throw new CelFailure(
+      `findAll(${JSON.stringify(pattern)}) reads too far ahead for each match; simplify the pattern`,
+    );
   }
 }
 
@@ -119,7 +122,8 @@ function join(list: ListValue, separator = ''): string {
     if (typeof text !== 'string') throw new CelFailure('no such overload');
     length += text.length;
   }
-  if (length > LONGEST_RESULT) throw new CelFailure(`the result of join would have ${length} characters`);
+  if (length > LONGEST_RESULT)
+    throw new CelFailure(`the result of join would have ${length} characters; the limit is ${LONGEST_RESULT}`);
   return texts.join(separator);
 }
 

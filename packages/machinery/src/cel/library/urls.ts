@@ -70,6 +70,6 @@ function escapedPath(path: string): string {
   try {
     return encodeURI(decodeURI(path));
   } catch {
-    throw new CelFailure(`the path ${quoteText(path)} is not text in UTF-8`);
+    throw new CelFailure(`the path ${quoteText(path)} is not valid UTF-8`);
   }
 }

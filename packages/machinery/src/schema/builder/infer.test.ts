@@ -62,8 +62,8 @@ describe('Written', () => {
     expectTypeOf<{ name: 'a'; parent: null; targets: [] }>().not.toExtend<Spec>();
   });
 
-  it('is what default and example take', () => {
-    // @ts-expect-error a number is no text
+  it('is the type that default and example accept', () => {
+    // @ts-expect-error a number is not a string
     const wrong = () => s.string().default(3);
     // @ts-expect-error there is no such member of the enumeration
     const other = () => s.enum(['a', 'b']).default('c');

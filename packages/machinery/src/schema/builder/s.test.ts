@@ -3,7 +3,7 @@ import type { NestedValidation } from '../../structural-schema/structural-schema
 import { s } from './s.ts';
 
 describe('s', () => {
-  it('writes what stands in a CustomResourceDefinition, with the keys in a fixed order', () => {
+  it('renders the schema of a CustomResourceDefinition, with the keys in a fixed order', () => {
     const schema = s
       .object({
         name: s.string().maxLength(5).minLength(1).describe('A name.'),
@@ -17,7 +17,7 @@ describe('s', () => {
     );
   });
 
-  it('never changes a schema: every method makes a new one', () => {
+  it('never modifies a schema: every method returns a new one', () => {
     const text = s.string();
     const shorter = text.maxLength(3);
     expect(text.json).toEqual({ type: 'string' });
@@ -34,18 +34,18 @@ describe('s', () => {
     expect(schema.json.default).toEqual(['a']);
   });
 
-  it('takes field names that objects inherit for names like others', () => {
+  it('treats the names of inherited members as ordinary field names', () => {
     const schema = s.object({ constructor: s.string(), ['__proto__']: s.string().optional() });
     expect(Object.keys(schema.json.properties ?? {})).toEqual(['constructor', '__proto__']);
     expect(schema.json.required).toEqual(['constructor']);
   });
 
-  it('says in the description what is deprecated', () => {
+  it('adds deprecations to the description', () => {
     expect(s.string().describe('Old.').deprecated('use name').json.description).toBe('Old.\n\nDeprecated: use name');
     expect(s.string().deprecated('use name').json.description).toBe('Deprecated: use name');
   });
 
-  it('turns exclusive bounds into the form of Kubernetes', () => {
+  it('converts exclusive bounds to the form of Kubernetes', () => {
     expect(s.number().exclusiveMin(0).exclusiveMax(1).json).toEqual({
       type: 'number',
       minimum: 0,
@@ -56,7 +56,7 @@ describe('s', () => {
     expect(s.number().exclusiveMin(0).min(1).json).toEqual({ type: 'number', minimum: 1 });
   });
 
-  it('reaches fields with dashes and reserved names in its own rules', () => {
+  it('escapes fields with dashes and reserved names in generated rules', () => {
     const schema = s
       .object({ 'a-b': s.string().optional(), namespace: s.string().optional() })
       .exactlyOneOf('a-b', 'namespace');
@@ -71,13 +71,13 @@ describe('s', () => {
 
 const anyBranch = (branch: object): NestedValidation => branch;
 
-describe('what the API server would refuse', () => {
+describe('schemas that the API server would reject', () => {
   it.each<[string, () => unknown, string, RegExp]>([
     [
       'look-around in a pattern',
       () => s.string().pattern('(?=a)'),
       'BOWLINE_SCHEMA_PATTERN',
-      /"\(\?=a\)" is not an RE2 expression.*without look-around/,
+      /"\(\?=a\)" is not a valid RE2 expression.*remove look-around/,
     ],
     [
       'a back-reference in a branch',
@@ -89,7 +89,7 @@ describe('what the API server would refuse', () => {
       'a default of a wrong value',
       () => s.string().maxLength(2).default('abc'),
       'BOWLINE_SCHEMA_DEFAULT',
-      /default: the default is not valid itself: default: Too long.*change it/,
+      /default: the default is not valid: default: Too long.*change it/,
     ],
     [
       'a default that a later bound excludes',
@@ -107,7 +107,7 @@ describe('what the API server would refuse', () => {
       'a default with unknown fields',
       () => s.object({ a: s.string().optional() }).default({ b: 1 } as never),
       'BOWLINE_SCHEMA_DEFAULT',
-      /fields that the schema does not know/,
+      /fields that are not in the schema/,
     ],
     [
       'a default without a required field',
@@ -115,7 +115,12 @@ describe('what the API server would refuse', () => {
       'BOWLINE_SCHEMA_DEFAULT',
       /default\.a: Required value/,
     ],
-    ['null as default', () => s.string().nullable().default(null), 'BOWLINE_SCHEMA_DEFAULT', /null is no default/],
+    [
+      'null as default',
+      () => s.string().nullable().default(null),
+      'BOWLINE_SCHEMA_DEFAULT',
+      /null is not a valid default/,
+    ],
     [
       'an example of a wrong value',
       () => s.integer().min(3).example(1),
@@ -135,7 +140,7 @@ describe('what the API server would refuse', () => {
       /items\.properties\[k\]: .*make it required or give it a default/,
     ],
     [
-      'a list-map key that is no field',
+      'a list-map key that is not a field',
       () => s.array(s.object({ k: s.string() })).listMapBy('x'),
       'BOWLINE_SCHEMA_INVALID',
       /items\.properties\[x\]: is a key of the list-map but not a field/,
@@ -147,7 +152,7 @@ describe('what the API server would refuse', () => {
       /must be a scalar/,
     ],
     [
-      'a list-map of text',
+      'a list-map of strings',
       () => s.array(s.string()).listMapBy('k'),
       'BOWLINE_SCHEMA_INVALID',
       /items: must be objects/,
@@ -159,22 +164,22 @@ describe('what the API server would refuse', () => {
       /cannot be nullable in a list of type set/,
     ],
     [
-      'an enumeration of several types',
+      'an enum of several types',
       () => s.enum(['a', 1] as never),
       'BOWLINE_SCHEMA_INVALID',
-      /has 1, which is not of type string/,
+      /contains 1, which is not of type string/,
     ],
-    ['an enumeration with a value twice', () => s.enum(['a', 'a']), 'BOWLINE_SCHEMA_INVALID', /has a value twice/],
+    ['an enum with a duplicate value', () => s.enum(['a', 'a']), 'BOWLINE_SCHEMA_INVALID', /contains a value twice/],
     [
       'bounds that exclude each other',
       () => s.string().minLength(5).maxLength(3),
       'BOWLINE_SCHEMA_INVALID',
       /minLength 5 is greater than maxLength 3/,
     ],
-    ['a fraction as bound of integers', () => s.integer().min(1.5), 'BOWLINE_SCHEMA_INVALID', /give a whole number/],
-    ['a negative length', () => s.string().minLength(-1), 'BOWLINE_SCHEMA_INVALID', /not negative/],
+    ['a fraction as bound of integers', () => s.integer().min(1.5), 'BOWLINE_SCHEMA_INVALID', /use an integer/],
+    ['a negative length', () => s.string().minLength(-1), 'BOWLINE_SCHEMA_INVALID', /non-negative/],
     [
-      'a format that nobody checks',
+      'a format that the API server does not check',
       () => s.string().format('ip'),
       'BOWLINE_SCHEMA_INVALID',
       /does not check the format ip; use a pattern, or one of .*ipv4/,
@@ -198,26 +203,26 @@ describe('what the API server would refuse', () => {
       /the rule "self.sise > 1": undefined field 'sise'; known fields are size \(line 1, column 6\)/,
     ],
     [
-      'a rule of two types',
+      'a rule that compares two types',
       () => s.object({ size: s.integer() }).rule("self.size == 'a'"),
       'BOWLINE_SCHEMA_RULE',
       /no matching overload for '_==_' applied to '\(int, string\)'/,
     ],
     [
-      'a rule that is no condition',
+      'a rule that is not a bool',
       () => s.integer().rule('self + 1'),
       'BOWLINE_SCHEMA_RULE',
-      /is of type int; it must be true or false/,
+      /is of type int; it must be a bool/,
     ],
     ['a rule that does not parse', () => s.integer().rule('self >'), 'BOWLINE_SCHEMA_RULE', /Unexpected token/],
     [
       'a function that does not exist',
       () => s.string().rule('self.lenght() > 1'),
       'BOWLINE_SCHEMA_RULE',
-      /there is no method lenght/,
+      /unknown method lenght/,
     ],
     [
-      'a messageExpression that is no text',
+      'a messageExpression that is not a string',
       () => s.integer().rule('self > 1', { messageExpression: 'self' }),
       'BOWLINE_SCHEMA_RULE',
       /its messageExpression "self": is of type int/,
@@ -235,10 +240,10 @@ describe('what the API server would refuse', () => {
       /needs a message/,
     ],
     [
-      'a fieldPath to nothing',
+      'a fieldPath to a field that does not exist',
       () => s.object({ a: s.string() }).rule('true', { fieldPath: '.b' }),
       'BOWLINE_SCHEMA_RULE',
-      /the fieldPath "\.b" has no field "b"; there are a/,
+      /the fieldPath "\.b" has no field "b"; known fields are a/,
     ],
     [
       'optionalOldSelf without oldSelf',
@@ -259,12 +264,12 @@ describe('what the API server would refuse', () => {
       /cannot read values without a schema/,
     ],
     [
-      'cel.bind, which rules do not have',
+      'cel.bind, which is not available in rules',
       () => s.integer().rule('cel.bind(x, self, x > 1)'),
       'BOWLINE_SCHEMA_RULE',
-      /cel.bind does not exist in validation rules/,
+      /cel.bind is not available in validation rules/,
     ],
-  ])('refuses %s', (_, build, code, message) => {
+  ])('rejects %s', (_, build, code, message) => {
     expect(build).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
   });
 

@@ -19,19 +19,19 @@ export function labelSelector() {
 export function conditions() {
   return array(
     object({
-      type: string().describe('What the condition is about.').maxLength(316).pattern(QUALIFIED_NAME),
-      status: enumeration(['True', 'False', 'Unknown']).describe('Whether it holds.'),
+      type: string().describe('Type of the condition.').maxLength(316).pattern(QUALIFIED_NAME),
+      status: enumeration(['True', 'False', 'Unknown']).describe('Status of the condition.'),
       observedGeneration: integer()
-        .describe('The generation of the object that the condition was computed from.')
+        .describe('Generation of the object for which the condition was set.')
         .min(0)
         .optional(),
-      lastTransitionTime: dateTime().describe('When the status last changed.'),
+      lastTransitionTime: dateTime().describe('Last time the status of the condition changed.'),
       reason: string()
-        .describe('One word that says why, for programs.')
+        .describe('Machine-readable reason for the last transition, in CamelCase.')
         .minLength(1)
         .maxLength(1024)
         .pattern('^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$'),
-      message: string().describe('What people should know.').maxLength(32_768),
+      message: string().describe('Human-readable message with details about the last transition.').maxLength(32_768),
     }),
   ).listMapBy('type');
 }
