@@ -18,10 +18,10 @@ describe('what is shown of the samples', () => {
   });
 
   it.each([
-    [{ observedGeneration: 1, availableReplicas: 1, updatedReplicas: 1 }, false, '1 of 1 pods run'],
-    [{ observedGeneration: 2, availableReplicas: 1, updatedReplicas: 0 }, false, '0 of 1 pods run'],
-    [{ observedGeneration: 2, availableReplicas: 1, updatedReplicas: 1 }, true, '1 of 1 pods run'],
-    [undefined, false, '0 of 1 pods run'],
+    [{ observedGeneration: 1, availableReplicas: 1, updatedReplicas: 1 }, false, '1 of 1 pods running'],
+    [{ observedGeneration: 2, availableReplicas: 1, updatedReplicas: 0 }, false, '0 of 1 pods running'],
+    [{ observedGeneration: 2, availableReplicas: 1, updatedReplicas: 1 }, true, '1 of 1 pods running'],
+    [undefined, false, '0 of 1 pods running'],
   ])('takes a Deployment with the status %j for ready: %s', (status, isReady, message) => {
     const deployment = { metadata: { generation: 2 }, spec: { replicas: 1 }, status };
     expect(deployments?.state(deployment as never)).toEqual({ isReady, message });

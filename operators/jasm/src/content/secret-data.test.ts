@@ -106,7 +106,7 @@ describe('keys', () => {
   test.each<[more: string, message: RegExp]>([
     [
       '',
-      /^SecretKeyMissing: the key "n" has no value \(null\) in the secret; add it in the store, name it in optionalKeys/,
+      /^SecretKeyMissing: the key "n" is null in the secret; add it in the store, list it in optionalKeys/,
     ],
     ['keys: [missing]', /^SecretKeyMissing: the key "missing" is not in the secret/],
     ['keys: {a: db.password}', /^SecretKeyMissing: the key "db.password" is not in the secret/],
@@ -115,7 +115,7 @@ describe('keys', () => {
     ['keys: {a: db.}', /^SecretKeyMissing/],
     ['keys: {a: constructor}', /^SecretKeyMissing/],
     ['keys: {a: db.__proto__.toString}', /^SecretKeyMissing/],
-    ['keys: [a, n]', /^SecretKeyMissing: the key "n" has no value/],
+    ['keys: [a, n]', /^SecretKeyMissing: the key "n" is null/],
     [`keys: {a: ${'x'.repeat(2_000)}}`, /^SecretKeyMissing: the key "x{100}…" is not/],
   ])('that are missing are a problem: %.40s', (more, message) => {
     expect(problem(source, more)).toMatch(message);
@@ -123,7 +123,7 @@ describe('keys', () => {
 
   test.each(['a b', '..x', '.', '..', '', 'ä', 'a/b', 'x'.repeat(254)])('of the source may not be %.20j', (key) => {
     expect(problem(JSON.stringify({ [key]: 'v' }))).toMatch(
-      /^SecretKeyInvalid: the key .* cannot be a key of a Secret: it must .*; choose keys with keys, a map gives them other names/,
+      /^SecretKeyInvalid: the key .* is not valid in a Secret: it must .*; select keys with keys, or rename them with a map/,
     );
     if (key !== '')
       expect(values(JSON.stringify({ [key]: 'v' }), `keys: {ok: ${JSON.stringify(key)}}`)).toEqual({ ok: 'v' });
@@ -134,17 +134,17 @@ describe('a secret that is no JSON object', () => {
   test.each<[payload: SecretPayload, message: RegExp]>([
     [
       text('plain text'),
-      /^SecretParseFailed: the secret is not valid JSON at line 1, column 1; .* set format to raw, and key/,
+      /^SecretParseFailed: the secret is not valid JSON at line 1, column 1; .* set format to raw, and set key/,
     ],
     [text('{\n  "a": x}'), /not valid JSON at line 2, column 8/],
     [text(''), /not valid JSON at line 1, column 1/],
-    [text('[1]'), /must be a JSON object, and is a list/],
-    [text('"a"'), /must be a JSON object, and is text/],
-    [text('12'), /must be a JSON object, and is a number/],
-    [text('true'), /must be a JSON object, and is true or false/],
-    [text('null'), /must be a JSON object, and is null/],
+    [text('[1]'), /must be a JSON object, but is a list/],
+    [text('"a"'), /must be a JSON object, but is text/],
+    [text('12'), /must be a JSON object, but is a number/],
+    [text('true'), /must be a JSON object, but is true or false/],
+    [text('null'), /must be a JSON object, but is null/],
     [text('['.repeat(100_000)), /not valid JSON/],
-    [bytes(0xff, 0xfe), /the secret is bytes and no text; set format to binary, and key/],
+    [bytes(0xff, 0xfe), /the secret is binary data, not text; set format to binary, and set key/],
   ])('is a problem (%#)', (payload, message) => {
     expect(problem(payload)).toMatch(message);
   });
@@ -154,7 +154,7 @@ describe('a secret that is no JSON object', () => {
     expect(values('', 'format: raw\nkey: token')).toEqual({ token: '' });
     expect(data(bytes(0xff, 0, 1), 'format: binary\nkey: store.p12')).toEqual({ 'store.p12': '/wAB' });
     expect(values('text', 'format: binary\nkey: a')).toEqual({ a: 'text' });
-    expect(problem(bytes(0xff), 'format: raw\nkey: a')).toMatch(/bytes and no text/);
+    expect(problem(bytes(0xff), 'format: raw\nkey: a')).toMatch(/binary data, not text/);
     expect(data({ kind: 'bytes', bytes: Buffer.from('\ufeffx') }, 'format: raw\nkey: a')).toEqual({ a: '77u/eA==' });
   });
 });
@@ -171,7 +171,7 @@ describe('values by key', () => {
 
   test('are not one value', () => {
     expect(problem(source, 'format: raw\nkey: a')).toMatch(
-      /^SecretParseFailed: the secret has several values, each with a key; .* set format to json/,
+      /^SecretParseFailed: the secret has several keys, .* set format to json/,
     );
   });
 });
@@ -218,7 +218,7 @@ describe('decode', () => {
 });
 
 const FAILS =
-  'SecretParseFailed: template.a: the expressions fail for the values of this secret, or take too many steps; check the types of values, and guard what may be missing';
+  'SecretParseFailed: template.a: the expressions cannot be evaluated with the values of this secret, or need too many steps; check the types of the values, and guard optional keys with has()';
 
 describe('a template', () => {
   const source = '{"user":"x","password":"aGk=","n":1}';
@@ -240,12 +240,12 @@ describe('a template', () => {
     [
       source,
       '{{ data.missing }}',
-      'SecretKeyMissing: template.a: there is no key "missing"; add it in the store, or guard it with has()',
+      'SecretKeyMissing: template.a: the key "missing" does not exist; add it in the store, or guard it with has()',
     ],
     [
       source,
       "{{ data['m.n'] }}",
-      'SecretKeyMissing: template.a: there is no key "m.n"; add it in the store, or guard it with has()',
+      'SecretKeyMissing: template.a: the key "m.n" does not exist; add it in the store, or guard it with has()',
     ],
     [source, '{{ data[data.user] }}', FAILS],
     [source, '{{ int(data.user) }}', FAILS],
@@ -253,7 +253,7 @@ describe('a template', () => {
     [
       entries({ user: Uint8Array.of(0xff) }),
       '{{ data.user }}',
-      'SecretParseFailed: template.a: the value of "user" is no text (UTF-8); leave it out of the template',
+      'SecretParseFailed: template.a: the value of "user" is not UTF-8 text; remove it from the template',
     ],
   ])('fails without a word of the values: %#', (payload, template, message) => {
     expect(problem(payload, `template: {a: ${JSON.stringify(template)}}`)).toBe(message);
@@ -265,7 +265,7 @@ describe('what the API server would refuse', () => {
     const half = 'x'.repeat(MOST_CONTENT_BYTES / 2);
     expect(Object.keys(data(JSON.stringify({ a: half, b: half })))).toEqual(['a', 'b']);
     expect(problem(JSON.stringify({ a: half, b: `${half}y` }))).toBe(
-      'SecretTooLarge: the values have 1048577 bytes together, and a Secret holds at most 1048576; choose fewer with keys',
+      'SecretTooLarge: the values have 1048577 bytes in total, but a Secret holds at most 1048576; select fewer keys with keys',
     );
   });
 
@@ -278,7 +278,7 @@ describe('what the API server would refuse', () => {
     [
       'kubernetes.io/basic-auth',
       '{"user":"a"}',
-      /^SecretKeyMissing: .* needs one of the keys "username" and "password"/,
+      /^SecretKeyMissing: .* needs at least one of the keys "username" and "password"/,
     ],
     ['kubernetes.io/ssh-auth', '{"ssh-privatekey":""}', /^SecretKeyMissing: .* needs a value for "ssh-privatekey"/],
     ['kubernetes.io/dockerconfigjson', '{"auths":{}}', /^SecretKeyMissing: .* needs the key ".dockerconfigjson"/],
@@ -369,7 +369,7 @@ describe('what is made to be costly', () => {
   test('is a value that thousands of keys name', () => {
     const keys = JSON.stringify(Object.fromEntries(names(2_000).map((name) => [name, 'big'])));
     expect(problem(JSON.stringify({ big: 'x'.repeat(60_000) }), `keys: ${keys}`)).toMatch(
-      /^SecretTooLarge: the values that keys name have more than 4194304 bytes/,
+      /^SecretTooLarge: the values selected by keys have more than 4194304 bytes/,
     );
   });
 
@@ -387,7 +387,7 @@ describe('what is made to be costly', () => {
     const template = JSON.stringify(Object.fromEntries(names(100).map((name) => [name, hole])));
     const big = JSON.stringify({ big: 'x'.repeat(20_000) });
     expect(values(big, `template: ${JSON.stringify({ one: hole })}`)).toEqual({ one: '20000' });
-    expect(problem(big, `template: ${template}`)).toMatch(/take too many steps/);
+    expect(problem(big, `template: ${template}`)).toMatch(/need too many steps/);
   });
 });
 
@@ -398,6 +398,6 @@ test('nothing of a value is in the message when it meets a mistake of ours', () 
       throw new RangeError('cannot read correct horse');
     },
   } as const;
-  expect(problem(stumbling)).toMatch(/^SecretParseFailed: .* nobody has foreseen \(RangeError\)/);
+  expect(problem(stumbling)).toMatch(/^SecretParseFailed: .* internal error \(RangeError\)/);
   expect(problem(stumbling)).not.toContain('correct horse');
 });

@@ -15,7 +15,7 @@ it('refuses rules about others, says which they are, and lists the providers', (
     expect.objectContaining({
       code: 'BOWLINE_CONFIG_INVALID',
       message:
-        'jasm.policy[0].provider: there is no provider "valt"; jasm.policy[2].provider: there is no provider "mock"; there are aws-secretsmanager, vault, and mock where mock.enabled is set',
+        'jasm.policy[0].provider: unknown provider "valt"; jasm.policy[2].provider: unknown provider "mock"; supported providers: aws-secretsmanager, vault, and mock if mock.enabled is set',
     }),
   );
 });

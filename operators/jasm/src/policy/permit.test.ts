@@ -91,7 +91,7 @@ describe('a policy', () => {
 
   test('says which namespace, provider and path were refused, and who can allow it', () => {
     expect(messageOf({ namespace: 'team-b' }, POLICY)).toBe(
-      'pods of the namespace team-b may not read "secret/data/team-a/db" from vault: no rule of the policy allows it; whoever configures the operator can add one under jasm.policy',
+      'pods in the namespace team-b may not read "secret/data/team-a/db" from vault: no rule of the policy allows it; ask an administrator of the operator to add a rule to jasm.policy',
     );
   });
 });
@@ -136,12 +136,12 @@ describe('roles and regions', () => {
     expect(isAllowed({ role: 'a' }, { ...POLICY, policy: rules })).toBe(true);
     expect(isAllowed({ region: 'eu-1' }, { ...POLICY, policy: rules })).toBe(true);
     expect(messageOf({ role: 'a', region: 'eu-1' }, { ...POLICY, policy: rules })).toMatch(
-      /no rule of the policy that allows the path allows the role "a" and the region "eu-1" too/,
+      /no rule of the policy allows the path together with the role "a" and the region "eu-1"/,
     );
   });
 
   test('without a policy are those that the provider allows: none unless told', () => {
-    expect(messageOf({ role: 'a' }, OPEN)).toMatch(/an annotation may not name the role "a"; .* with a policy/);
+    expect(messageOf({ role: 'a' }, OPEN)).toMatch(/an annotation may not specify the role "a"; .* add a rule to jasm\.policy/);
     expect(isAllowed({ region: 'eu-1' }, OPEN)).toBe(false);
     const some = { ...OPEN, allowed: new Map([['vault', { roles: ['a*'], regions: ['eu-*'] }]]) };
     expect(permit(question({ role: 'ab', region: 'eu-1' }), some)).toEqual({ role: 'ab', region: 'eu-1' });
@@ -171,7 +171,7 @@ describe('permitted-paths of a namespace', () => {
 
   test('say who can change them', () => {
     expect(messageOf({ permitted: 'x' }, OPEN)).toBe(
-      'pods of the namespace team-a may not read "secret/data/team-a/db" from vault: the annotation jasm.codnod.io/permitted-paths of the namespace does not allow it; whoever may change the namespace team-a can add the path',
+      'pods in the namespace team-a may not read "secret/data/team-a/db" from vault: the annotation jasm.codnod.io/permitted-paths of the namespace does not allow it; ask an owner of the namespace team-a to add the path',
     );
   });
 
@@ -184,16 +184,16 @@ describe('permitted-paths of a namespace', () => {
     const required = { ...OPEN, permittedPathsRequired: true };
     expect(isAllowed({ permitted: '**' }, required)).toBe(true);
     expect(messageOf({}, required)).toMatch(
-      /must have the annotation .*; whoever may change the namespace team-a can add it/,
+      /must have the annotation .*; ask an owner of the namespace team-a to add it/,
     );
-    expect(messageOf({ permitted: null }, required)).toMatch(/cannot see it/);
+    expect(messageOf({ permitted: null }, required)).toMatch(/the operator cannot read namespaces/);
     expect(isAllowed({ permitted: null }, OPEN)).toBe(true);
   });
 
   test('is not read when it is made to take long', () => {
     expect(isAllowed({ permitted: `${'x,'.repeat(8_000)}**` }, OPEN)).toBe(true);
     expect(messageOf({ permitted: `${'x,'.repeat(9_000)}**` }, OPEN)).toMatch(
-      /has more than 16384 characters; whoever may change the namespace team-a can shorten it/,
+      /has more than 16384 characters; ask an owner of the namespace team-a to shorten it/,
     );
   });
 });
@@ -217,11 +217,11 @@ describe('the configuration', () => {
   test('must say who may read what, one way or the other', () => {
     const section = s.object(policyFields).rule(policyRule.rule, policyRule);
     expect(validate({ allowAllPaths: false }, section.json)).toMatchObject([
-      { message: expect.stringMatching(/setting jasm\.policy.*--allow-all-paths/) as string },
+      { message: expect.stringMatching(/define rules in jasm\.policy.*--allow-all-paths/) as string },
     ]);
     expect(validate({ allowAllPaths: true }, section.json)).toEqual([]);
     expect(validate({ allowAllPaths: false, policy: [] }, section.json)).toEqual([]);
     // And a request is refused anyway.
-    expect(messageOf({}, { ...OPEN, allowAllPaths: false })).toMatch(/there is no policy/);
+    expect(messageOf({}, { ...OPEN, allowAllPaths: false })).toMatch(/no policy is configured/);
   });
 });

@@ -28,7 +28,7 @@ const BAD: readonly BadAnnotation[] = [
     says: [/^line 3: .*correct the YAML/],
   },
   { what: 'a list', ask: () => '- provider: aws-secretsmanager', says: [/must be a map/] },
-  { what: 'nothing', ask: () => '', says: [/is empty; give provider, path and secretName/] },
+  { what: 'nothing', ask: () => '', says: [/is empty; set provider, path and secretName/] },
   { what: 'no provider', ask: () => without('provider'), says: [/provider: Required value/] },
   { what: 'no path', ask: () => without('path'), says: [/path: Required value/] },
   { what: 'no secretName', ask: () => without('secretName'), says: [/secretName: Required value/] },
@@ -36,7 +36,7 @@ const BAD: readonly BadAnnotation[] = [
   {
     what: 'an unknown field',
     ask: () => c.fromAws('db', { secretname: 'x' }),
-    says: [/secretname .*it is called secretName/],
+    says: [/secretname .*use secretName instead/],
   },
   {
     what: 'a namespace',
@@ -64,7 +64,7 @@ const BAD: readonly BadAnnotation[] = [
   {
     what: 'an alias',
     ask: () => 'provider: &p aws-secretsmanager\npath: *p\nsecretName: db',
-    says: [/anchor &p is not read/],
+    says: [/anchor &p is not supported/],
   },
   {
     what: 'more than 64 KiB',

@@ -259,7 +259,7 @@ it('scenario 17 shows a value nowhere but in its Secret, whatever goes wrong wit
   });
   await c.ask('mock-broken', entry('broken', 'mock-broken'));
   await c.untilEvent('mock-broken', 'SecretFetchFailed');
-  expect((await c.untilEvent('invalid', 'SecretSyncFailed')).note).toContain('the API server finds it invalid');
+  expect((await c.untilEvent('invalid', 'SecretSyncFailed')).note).toContain('the API server rejects it as invalid');
   expect((await c.untilEvent('forbidden', 'SecretSyncFailed')).note).toMatch(/denied the request$/);
   // An edit is reverted, and a workload is restarted for a new value.
   const key = secretKey(c, 'rotated');

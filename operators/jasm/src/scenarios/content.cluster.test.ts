@@ -50,10 +50,10 @@ describe('what a secret holds', () => {
 
   it.each<[what: string, value: string | Uint8Array, reason: string, said: string]>([
     ['plain text', 'correct horse', 'SecretParseFailed', 'not valid JSON at line 1, column 1'],
-    ['a list', '["correct horse"]', 'SecretParseFailed', 'must be a JSON object, and is a list'],
-    ['a text in quotes', '"correct horse"', 'SecretParseFailed', 'must be a JSON object, and is text'],
+    ['a list', '["correct horse"]', 'SecretParseFailed', 'must be a JSON object, but is a list'],
+    ['a text in quotes', '"correct horse"', 'SecretParseFailed', 'must be a JSON object, but is text'],
     ['bytes', Buffer.from([0xc3, 0x28]), 'SecretParseFailed', 'set format to binary'],
-    ['null', '{"password":null}', 'SecretKeyMissing', '"password" has no value (null)'],
+    ['null', '{"password":null}', 'SecretKeyMissing', '"password" is null'],
     ['a key with a space', '{"a b":"correct horse"}', 'SecretKeyInvalid', '"a b"'],
     ['a key that leads elsewhere', '{"..x":"correct horse"}', 'SecretKeyInvalid', '"..x"'],
   ])('scenario 10 refuses %s once, and says what to do', async (what, value, reason, said) => {
@@ -73,7 +73,7 @@ describe('what a secret holds', () => {
   it('scenario 10 says that a secret has no value yet, and brings it when it has', async () => {
     await c.aws.create(c.path('empty'));
     await c.ask('empty', c.fromAws('empty'));
-    expect((await c.untilEvent('empty', 'SecretFetchFailed')).note).toContain('put a value');
+    expect((await c.untilEvent('empty', 'SecretFetchFailed')).note).toContain('set a value');
     await c.aws.put(c.path('empty'), { password: 'x' });
     await c.pass(70_000);
     await c.untilSecret('empty');
@@ -179,6 +179,6 @@ describe('what is chosen', () => {
     const { note } = await c.untilEvent('no-version', 'SecretFetchFailed');
     expect(note).toContain(`${c.path('all')} (BLUE)`);
     // Moto does not distinguish a missing version from a missing secret.
-    expect(note).toMatch(/no such (?:version|secret)/);
+    expect(note).toMatch(/the (?:version of the )?secret does not exist/);
   });
 });

@@ -74,7 +74,7 @@ it('scenario 08 calls six times at most, warns once however long it lasts, and k
     await c.idle();
     expect(c.callsFor('down')).toHaveLength(calls);
     expect((await c.untilEvent('down', 'SecretFetchFailed')).note).toMatch(
-      /cannot answer now \(InternalServiceError\)/,
+      /temporarily unavailable \(InternalServiceError\)/,
     );
     expect((await c.untilSecret('down')).metadata?.resourceVersion).toBe(metadata?.resourceVersion);
     await c.clock.advance(pauseMs);

@@ -65,14 +65,14 @@ it('scenario 12 does not touch a key that was there before', async () => {
   await c.aws.put(c.path('taken'), { a: '1', theirs: 'ours' });
   const before = await theirs('taken');
   await c.ask('taken', c.fromAws('taken', { creationPolicy: 'CreateOrMerge' }));
-  expect((await c.untilEvent('taken', 'SecretConflict')).note).toContain('keys of its own called theirs');
+  expect((await c.untilEvent('taken', 'SecretConflict')).note).toContain('already has the keys theirs');
   expect(await c.untilSecret('taken')).toEqual(before);
 });
 
 it('scenario 12 waits for the Secret with Merge, and makes one with CreateOrMerge', async () => {
   await c.aws.put(c.path('waits'), { a: '1' });
   await c.ask('waits', c.fromAws('waits', { creationPolicy: 'Merge' }));
-  expect((await c.untilEvent('waits', 'SecretSyncFailed')).note).toContain('creationPolicy Merge creates none');
+  expect((await c.untilEvent('waits', 'SecretSyncFailed')).note).toContain('creationPolicy Merge does not create it');
   await theirs('waits');
   await c.untilSecret('waits', holds({ theirs: 'theirs', a: '1' }));
   await c.ask('makes', c.fromAws('waits', { secretName: 'makes', creationPolicy: 'CreateOrMerge' }));

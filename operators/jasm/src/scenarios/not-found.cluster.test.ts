@@ -14,7 +14,7 @@ it('scenario 07 warns once of a secret that does not exist, looks for it ever mo
   const { type, note, metadata } = await c.untilEvent('web', 'SecretFetchFailed');
   expect(type).toBe('Warning');
   expect(note).toContain(c.path('later'));
-  expect(note).toMatch(/there is no such secret/);
+  expect(note).toMatch(/the secret does not exist/);
   await c.idle();
   expect(c.callsFor('later')).toEqual(['GetSecretValue']);
   // After 1, 2, 4, 8 and then 10 minutes each, a tenth sooner at most.

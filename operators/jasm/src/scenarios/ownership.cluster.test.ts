@@ -76,7 +76,7 @@ describe('scenario 11', () => {
     const repaired = await c.untilSecret(name, isChanged(edited));
     expect(valuesOf(repaired)).toEqual(valuesOf(before));
     const { note } = await c.untilEvent(name, 'SecretSyncSuccess', (event) => event.note?.includes('changed') ?? false);
-    expect(note).toBe(`Secret ${name} was changed by somebody and is again as in aws-secretsmanager ${c.path(name)}`);
+    expect(note).toBe(`Secret ${name} was changed by another client and was restored from aws-secretsmanager ${c.path(name)}`);
   });
 
   it('scenario 11 repairs what was changed while the operator was away', async () => {
@@ -149,7 +149,7 @@ describe('scenario 13', () => {
     const before = await c.untilSecret('contested', holds('one'));
     await c.ask('second', c.fromAws('two', { secretName: 'contested' }));
     const { type, note } = await c.untilEvent('second', 'SecretConflict');
-    expect([type, note]).toEqual(['Warning', expect.stringContaining('serves Pod/first') as string]);
+    expect([type, note]).toEqual(['Warning', expect.stringContaining('is used by Pod/first') as string]);
     // The holder keeps it, even after a restart, when the order of arrival is unknown.
     await c.restart();
     await c.idle();

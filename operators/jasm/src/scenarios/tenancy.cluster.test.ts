@@ -209,7 +209,7 @@ describe('a pod author cannot write a Secret', () => {
   it('over the keys of somebody who lets others add some', async () => {
     const before = await make(c.namespace, 'open', { [CONSENT_ANNOTATIONS.mergeAllowed]: 'true' });
     const pod = await asks(c.fromAws('db', { secretName: 'open', creationPolicy: 'Merge' }));
-    expect((await c.untilEvent(pod, 'SecretConflict')).note).toContain('keys of its own called password');
+    expect((await c.untilEvent(pod, 'SecretConflict')).note).toContain('already has the keys password');
     await c.idle();
     expect(await find(c.namespace, 'open')).toEqual(before);
   });

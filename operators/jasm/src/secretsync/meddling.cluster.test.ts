@@ -31,7 +31,7 @@ it('does not write for ever what is changed on its way, and says so', async () =
   await using c = await jasmCluster({ through: meddled });
   c.store.addSecret('/a', { from: 'a' });
   await c.ask('web', entry('/a', 'db'));
-  expect((await c.untilEvent('web', 'SecretSyncFailed')).note).toContain('changed while it is written');
+  expect((await c.untilEvent('web', 'SecretSyncFailed')).note).toContain('changed while it is being written');
   await c.idle();
   expect(c.calls).toEqual(['fetchSecret /a']);
   // Patches are not changed here: a later retry succeeds.

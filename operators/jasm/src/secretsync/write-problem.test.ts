@@ -29,7 +29,7 @@ describe('writeProblem', () => {
     const causes = [{ field: 'data[tls.crt]', reason: 'FieldValueRequired', message: `Invalid value: "${VALUE}"` }];
     const message = said(422, { reason: 'Invalid', message: `Secret "db" is invalid: ${VALUE}`, details: { causes } });
     expect(message).toBe(
-      'Secret db cannot be written: the API server finds it invalid: data[tls.crt] (FieldValueRequired)',
+      'Secret db cannot be written: the API server rejects it as invalid: data[tls.crt] (FieldValueRequired)',
     );
   });
 
@@ -59,12 +59,12 @@ describe('writeProblem', () => {
   it('names no fields where the values are not known', () => {
     const details = { causes: [{ field: `data.${VALUE}`, reason: 'FieldValueInvalid' }] };
     const problem = writeProblem(refused(422, { reason: 'Invalid', details }), { request: someRequest() });
-    expect(problem?.message).toMatch(/finds it invalid: it names no field$/);
+    expect(problem?.message).toMatch(/rejects it as invalid: no field reported$/);
   });
 
   it.each([VALUE, data.password])('does not pass on an answer with %s in it', (value) => {
     const message = said(400, { reason: 'BadRequest', message: `cannot read ${value}` });
     expect(message).not.toContain(value);
-    expect(message).toContain('refuses it with 400');
+    expect(message).toContain('rejects it with status 400');
   });
 });

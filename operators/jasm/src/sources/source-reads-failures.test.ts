@@ -274,7 +274,7 @@ it('passes on of an error that no provider should throw its kind and its place, 
   await (await store.next()).fail(new SyntaxError('unexpected token\n    at correct horse'));
   const error = await read;
   expect(error).toMatchObject({ kind: 'transient', code: 'Unexpected' });
-  expect(String(error)).toContain('reading a from scripted failed in a way that nobody has foreseen (SyntaxError)');
+  expect(String(error)).toContain('cannot read a from scripted because of an internal error (SyntaxError)');
   const [line = ''] = store.logged;
   expect(line).toContain('source-reads-failures.test.ts');
   expect(`${String(error)} ${store.logged.join('')}`).not.toContain('correct horse');

@@ -112,7 +112,7 @@ describe('sharing', () => {
     const other = { provider: 'other', ref: A.ref };
     await expect(store.reads.read(other, { since: 0 }, NEVER)).rejects.toMatchObject({
       kind: 'refused',
-      message: 'there is no provider "other"; there are scripted',
+      message: 'unknown provider "other"; supported providers: scripted',
     });
   });
 });

@@ -38,7 +38,7 @@ describe('a role', () => {
     const error = await wrong.fetchSecret(refTo('prod/db'), NEVER).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ kind: 'denied', operation: 'AssumeRole', code: 'AccessDenied' });
     const { message } = error as Error;
-    expect(message).toContain(`may not assume the role ${READER} (AccessDenied)`);
+    expect(message).toContain(`cannot assume the role ${READER} (AccessDenied)`);
     for (const hidden of ['0815', store.fake.key.accessKeyId]) expect(message).not.toContain(hidden);
   });
 
@@ -129,7 +129,7 @@ describe('credentials', () => {
         kind: 'denied',
         operation: 'GetCredentials',
         message: expect.stringMatching(
-          /found no AWS credentials that work \(InvalidIdentityToken(?:Exception)?\)/,
+          /found no valid AWS credentials \(InvalidIdentityToken(?:Exception)?\)/,
         ) as string,
       });
     } finally {

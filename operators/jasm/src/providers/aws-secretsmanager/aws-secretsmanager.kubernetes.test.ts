@@ -208,7 +208,7 @@ function suite(program: InstalledMoto): void {
       expect(await as(reader, (store) => store.fetchSecrets([one, two], NEVER))).toMatchObject(both);
       expect(await as(lister, (store) => store.fetchSecret(one, NEVER))).toMatchObject({
         kind: 'denied',
-        message: expect.stringContaining('needs secretsmanager:GetSecretValue on it') as string,
+        message: expect.stringContaining('needs secretsmanager:GetSecretValue on the secret') as string,
       });
       const forged = { ...reader, secretAccessKey: lister.secretAccessKey };
       expect(await as(forged, (store) => store.fetchSecret(one, NEVER))).toMatchObject({ kind: 'denied' });

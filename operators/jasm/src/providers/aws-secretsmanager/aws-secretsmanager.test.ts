@@ -83,7 +83,7 @@ describe('a secret of Secrets Manager', () => {
     await expect(provider.fetchSecret(refTo('prod/db'), NEVER)).rejects.toMatchObject({
       kind: 'refused',
       code: 'InvalidRequestException',
-      message: 'GetSecretValue of prod/db: the secret is scheduled for deletion; restore it, or name another one',
+      message: 'GetSecretValue of prod/db: the secret is scheduled for deletion; restore it, or use another secret',
     });
   });
 
@@ -99,7 +99,7 @@ describe('a secret of Secrets Manager', () => {
     const far = store.fake.arnOf('prod/db', 'us-east-1');
     await expect(provider.fetchSecret(refTo(far), NEVER)).rejects.toMatchObject({
       kind: 'refused',
-      message: expect.stringContaining('name region: us-east-1 in the annotation') as string,
+      message: expect.stringContaining('set region: us-east-1 in the annotation') as string,
     });
     const permitted = refTo(far, { region: 'us-east-1' });
     expect(await provider.fetchSecret(permitted, NEVER)).toMatchObject({ payload: { text: 'far' } });
@@ -171,7 +171,7 @@ describe('lists of Secrets Manager', () => {
     const refs = ['a', 'b', 'unknown', far].map((path) => refTo(path));
     expect(await store.provider().fetchSecrets(refs, NEVER)).toMatchObject([
       { payload: { text: 'one' } },
-      { kind: 'denied', message: expect.stringContaining('needs secretsmanager:GetSecretValue on it') as string },
+      { kind: 'denied', message: expect.stringContaining('needs secretsmanager:GetSecretValue on the secret') as string },
       { kind: 'not-found' },
       { kind: 'refused', code: 'OtherRegion' },
     ]);

@@ -42,13 +42,13 @@ describe('the names of a secret of Key Vault', () => {
   });
 
   it('need a vault where there is no default', () => {
-    expect(() => azureNames('db', { vaults: vaults.vaults, defaultVault: undefined })).toThrow('no default vault');
+    expect(() => azureNames('db', { vaults: vaults.vaults, defaultVault: undefined })).toThrow('no default vault is configured');
   });
 });
 
 describe('the configuration of Key Vault', () => {
   it.each([
-    [{ vaults: { Prod: 'https://a.vault.azure.net' } }, /small letters/],
+    [{ vaults: { Prod: 'https://a.vault.azure.net' } }, /lower-case letters/],
     [{ vaults: { prod: 'https://a.vault.azure.net/path' } }, /vaults/],
     [{ defaultVault: 'prod' }, /defaultVault must be one of vaults/],
   ])('%j is refused', (section, problem) => {

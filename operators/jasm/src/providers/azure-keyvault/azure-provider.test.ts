@@ -100,7 +100,7 @@ describe('a secret of Key Vault', () => {
       kind: 'denied',
       code: '403',
       message: expect.stringMatching(
-        /\(ForbiddenByRbac\): give our identity the role Key Vault Secrets User/,
+        /\(ForbiddenByRbac\): grant the operator's identity the role Key Vault Secrets User/,
       ) as string,
     });
   });
@@ -116,7 +116,7 @@ describe('a secret of Key Vault', () => {
   it('is not asked for without TLS, nor where no vault is configured', async () => {
     const store = await federated();
     await expect(store.fetchSecret(ref('far/x'), never)).rejects.toMatchObject({ kind: 'refused', code: 'Address' });
-    await expect(store.fetchSecret(ref('other/x'), never)).rejects.toThrow('there is prod, far');
+    await expect(store.fetchSecret(ref('other/x'), never)).rejects.toThrow('(configured: prod, far)');
     expect(fake.http.calls).toEqual([]);
   });
 });
@@ -151,7 +151,7 @@ describe('a token for Key Vault', () => {
       operation: 'GetToken',
       code: '401',
       message:
-        'no token for Key Vault: invalid_client, AADSTS700213; correct azure.auth, or the federated credential of the identity',
+        'cannot get a token for Key Vault: invalid_client, AADSTS700213; correct azure.auth, or the federated credential of the identity',
     });
   });
 
@@ -177,7 +177,7 @@ describe('a token for Key Vault', () => {
       message: expect.not.stringContaining('hidden') as string,
     });
     await expect(provider(auth).fetchSecret(ref('x'), never)).rejects.toThrow('set AZURE_CLIENT_SECRET');
-    await expect(wrong.fetchSecret(ref('x', { role: randomUUID() }), never)).rejects.toThrow('knows no role');
+    await expect(wrong.fetchSecret(ref('x', { role: randomUUID() }), never)).rejects.toThrow('does not support role');
   });
 
   it('is got from the metadata service of the machine, past any proxy', async () => {

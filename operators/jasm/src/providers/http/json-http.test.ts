@@ -74,7 +74,7 @@ describe('a call to a store', () => {
     await expect(http().call(call())).rejects.toMatchObject({
       kind: 'transient',
       code,
-      message: `cannot reach ${fake.url}: ${code}; it is tried again`,
+      message: `cannot reach ${fake.url}: ${code}; it is retried`,
     });
     expect(observed).toEqual([`Read ${code}`]);
   });
@@ -161,7 +161,7 @@ describe('the certificate of a store', () => {
       await writeFile(caFile, (await createCertificateAuthority({ commonName: 'other' })).certificatePem);
       await expect(store.call({ ...call(), url })).rejects.toMatchObject({
         kind: 'refused',
-        message: expect.stringContaining('name its authority in caFile') as string,
+        message: expect.stringContaining('add its certificate authority to caFile') as string,
       });
       await writeFile(caFile, authority.certificatePem);
       expect(await store.call({ ...call(), url })).toMatchObject({ status: 200 });

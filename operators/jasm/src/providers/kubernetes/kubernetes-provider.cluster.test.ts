@@ -58,7 +58,7 @@ describe('a Secret of another namespace', () => {
         kind: 'not-found',
         code: 'NotFound',
         message:
-          `there is no Secret ${ref.path} that is shared with the namespace team-a: create it, or let its owner share it with the ` +
+          `the Secret ${ref.path} does not exist or is not shared with the namespace team-a: create it, or ask its owner to add the ` +
           'annotation jasm.codnod.io/shared-with: team-a',
       };
       await expect(store.fetchSecret(ref, never)).rejects.toMatchObject(expected);

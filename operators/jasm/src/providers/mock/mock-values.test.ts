@@ -31,7 +31,7 @@ describe('the values of the mock', () => {
 
   it.each([
     ['sesame{', /it is not JSON/],
-    ['["sesame"]', /no object of secrets by path/],
+    ['["sesame"]', /not an object of secrets by path/],
     ['{"a": {"k": 1, "l": "sesame"}}', /the secret at "a" is neither/],
     ['{"a": null}', /the secret at "a" is neither/],
   ])('are refused when they are %s, without a word of them', (text, message) => {

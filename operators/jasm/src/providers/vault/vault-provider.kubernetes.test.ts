@@ -135,7 +135,7 @@ describe('a secret of a real Vault', () => {
       kind: 'not-found',
     });
     await vault.administer('DELETE', 'secret/metadata/life');
-    await expect(store.fetchSecret(ref('secret/life'), never)).rejects.toThrow('Vault has nothing at secret/data/life');
+    await expect(store.fetchSecret(ref('secret/life'), never)).rejects.toThrow('Vault has no secret at secret/data/life');
     await expect(store.probeVersion(ref('secret/life'), never)).rejects.toMatchObject({ kind: 'not-found' });
     await put('life', '{"v":1}');
     const again = await store.probeVersion(ref('secret/life', { versionId: '1' }), never);
@@ -147,7 +147,7 @@ describe('a secret of a real Vault', () => {
     const store = await asRoot();
     await expect(store.fetchSecret(ref('nowhere/x'), never)).rejects.toMatchObject({
       kind: 'not-found',
-      message: expect.stringContaining('there is no such mount') as string,
+      message: expect.stringContaining('the mount does not exist') as string,
     });
   });
 

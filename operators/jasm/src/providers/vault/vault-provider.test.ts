@@ -90,7 +90,7 @@ describe('a secret of Vault', () => {
     const first = await asRoot().fetchSecret(ref('secret/data/x', { versionId: '1' }), never);
     expect(first).toMatchObject({ payload: { text: '{"v":1}' }, version: expect.stringMatching(/^1@/) as string });
     await expect(asRoot().fetchSecret(ref('secret/data/x', { versionId: 'latest' }), never)).rejects.toThrow(
-      'by its number',
+      'must be the number of a version',
     );
   });
 
@@ -123,7 +123,7 @@ describe('a secret of Vault', () => {
 
   it('that is not there is not found, and so is a mount', async () => {
     const store = asRoot();
-    const missing = expect.stringMatching(/^Vault has nothing at secret\/data\/x: create the secret/) as string;
+    const missing = expect.stringMatching(/^Vault has no secret at secret\/data\/x: create the secret/) as string;
     for (const read of [
       store.fetchSecret(ref('secret/data/x'), never),
       store.probeVersion(ref('secret/data/y'), never),
@@ -131,7 +131,7 @@ describe('a secret of Vault', () => {
       await expect(read).rejects.toMatchObject({ kind: 'not-found', provider: 'vault', code: '404' });
     }
     await expect(store.fetchSecret(ref('secret/data/x'), never)).rejects.toMatchObject({ message: missing });
-    await expect(store.fetchSecret(ref('nowhere/data/x'), never)).rejects.toThrow('there is no such mount');
+    await expect(store.fetchSecret(ref('nowhere/data/x'), never)).rejects.toThrow('the mount does not exist');
   });
 
   it('that we may not read is denied with the policy that would allow it', async () => {
@@ -167,12 +167,12 @@ describe('a secret of Vault', () => {
   });
 
   it.each([
-    ['region', { region: 'eu-1' }, 'the annotation; it knows versionId'],
-    ['versionStage', { versionStage: 'AWSCURRENT' }, 'the annotation; it knows versionId'],
-    ['role', { role: 'other' }, 'the annotation, or from the rule of the policy; it knows versionId'],
+    ['region', { region: 'eu-1' }, 'the annotation; it supports versionId'],
+    ['versionStage', { versionStage: 'AWSCURRENT' }, 'the annotation; it supports versionId'],
+    ['role', { role: 'other' }, 'the annotation, or from the rule of the policy; it supports versionId'],
   ])('is not read with a %s that would mean nothing', async (field, more, from) => {
     await expect(asRoot().fetchSecret(ref('secret/x', more), never)).rejects.toThrow(
-      `the provider vault knows no ${field}: remove it from ${from}`,
+      `the provider vault does not support ${field}: remove it from ${from}`,
     );
     expect(fake.http.calls).toEqual([]);
   });
@@ -245,7 +245,7 @@ describe('a login to Vault', () => {
     const tokenFile = join(folder, 'token');
     const store = provider({ auth: { method: 'token', tokenFile } });
     await expect(store.fetchSecret(ref('secret/data/x'), never)).rejects.toThrow(
-      `there is no credential in ${tokenFile}`,
+      `the file ${tokenFile} does not contain a credential`,
     );
     await writeFile(tokenFile, 'old');
     await expect(store.fetchSecret(ref('secret/data/x'), never)).rejects.toMatchObject({ kind: 'denied' });
@@ -293,9 +293,9 @@ describe('the address of Vault', () => {
 
   it.each([
     [{}, 'set vault.address, or VAULT_ADDR'],
-    [{ VAULT_ADDR: 'vault.example.com' }, 'no https:// URL'],
+    [{ VAULT_ADDR: 'vault.example.com' }, 'must be an https:// URL'],
     [{ VAULT_ADDR: 'https://me:hunter2@vault.example.com' }, 'without user'],
-    [{ VAULT_ADDR: 'http://vault.example.com' }, 'would get tokens without TLS'],
+    [{ VAULT_ADDR: 'http://vault.example.com' }, 'without TLS'],
   ])('%j is refused before any token leaves', async (env, message) => {
     const store = provider({ address: undefined, auth: { method: 'token' } }, { ...env, VAULT_TOKEN: 'hidden' });
     const failure: unknown = await store.fetchSecret(ref('secret/x'), never).catch((error: unknown) => error);
