@@ -4,8 +4,8 @@ import { local } from './samples.ts';
 
 const [secrets, deployments] = local.shows ?? [];
 
-describe('what is shown of the samples', () => {
-  it('tells the keys of a Secret and where they come from, and never a value', () => {
+describe('the state of the samples', () => {
+  it('shows the keys of a Secret and their source, but no values', () => {
     const secret = {
       metadata: {
         labels: { [SECRET_LABELS.provider]: 'mock' },
@@ -22,7 +22,7 @@ describe('what is shown of the samples', () => {
     [{ observedGeneration: 2, availableReplicas: 1, updatedReplicas: 0 }, false, '0 of 1 pods running'],
     [{ observedGeneration: 2, availableReplicas: 1, updatedReplicas: 1 }, true, '1 of 1 pods running'],
     [undefined, false, '0 of 1 pods running'],
-  ])('takes a Deployment with the status %j for ready: %s', (status, isReady, message) => {
+  ])('reports whether a Deployment with the status %j is ready: %s', (status, isReady, message) => {
     const deployment = { metadata: { generation: 2 }, spec: { replicas: 1 }, status };
     expect(deployments?.state(deployment as never)).toEqual({ isReady, message });
   });

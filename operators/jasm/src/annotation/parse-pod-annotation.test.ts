@@ -16,8 +16,8 @@ function request(text: string): SecretSyncRequest {
   return only;
 }
 
-describe('an annotation that is right', () => {
-  test('asks for one secret with three fields; everything else has a default', () => {
+describe('a valid annotation', () => {
+  test('requests one secret with three fields; all other fields have defaults', () => {
     expect(request(BASE)).toEqual({
       field: '',
       provider: 'mock',
@@ -44,7 +44,7 @@ describe('an annotation that is right', () => {
     });
   });
 
-  test('may be JSON, have tabs in it, a byte order mark, a document mark, or the line ends of another system', () => {
+  test('may be JSON, or contain tabs, a byte order mark, a document marker or CRLF line endings', () => {
     const { hash } = request(BASE);
     for (const text of [
       '{"provider":"mock","path":"/app/db","secretName":"db"}',
@@ -125,11 +125,11 @@ restart: false
     ['type: kubernetes.io/tls\nkeys: {tls.crt: cert, tls.key: key}', { type: 'kubernetes.io/tls' }],
     ['type: kubernetes.io/dockerconfigjson\nformat: raw\nkey: .dockerconfigjson', { key: '.dockerconfigjson' }],
     ['type: kubernetes.io/tls\nkeys: [tls.crt]\ncreationPolicy: Merge', { creationPolicy: 'Merge' }],
-  ])('may say %j', (more, expected) => {
+  ])('accepts %j', (more, expected) => {
     expect(request(`${BASE}${more}`)).toMatchObject(expected);
   });
 
-  test('may ask for several secrets, of several providers', () => {
+  test('may request several secrets from several providers', () => {
     const { requests, problems } = parse(`
 secrets:
   - provider: aws-secretsmanager
@@ -147,7 +147,7 @@ secrets:
   });
 });
 
-describe('an annotation that is wrong', () => {
+describe('an invalid annotation', () => {
   const unreadable: [text: string, message: RegExp][] = [
     ['', /the annotation is empty; set provider, path and secretName/],
     ['# nothing', /the annotation is empty/],
@@ -175,7 +175,7 @@ describe('an annotation that is wrong', () => {
     ['secrets: {provider: mock}', /must be a list of entries/],
     [`secrets: [${'{},'.repeat(MOST_SECRETS + 1)}]`, /Too many: 21: must have at most 20 items/],
   ];
-  test.each(unreadable.map(([text, message]) => [message, text] as const))('asks for nothing: %s', (message, text) => {
+  test.each(unreadable.map(([text, message]) => [message, text] as const))('yields no request: %s', (message, text) => {
     const { requests, problems } = parse(text);
     expect(requests).toEqual([]);
     expect(problems).toEqual([{ reason: 'AnnotationInvalid', message: expect.stringMatching(message) as string }]);
@@ -295,14 +295,14 @@ describe('an annotation that is wrong', () => {
     ]);
   });
 
-  test('names the providers that there are', () => {
+  test('lists the supported providers', () => {
     expect(messages(BASE.replace('mock', 'gcp'))).toEqual([
       'ProviderUnsupported: provider (line 1): Unsupported value: "gcp": supported values: "aws-secretsmanager", "vault", "mock"',
     ]);
     expect(messages(BASE.replace('mock', 'toString'))).toEqual([expect.stringMatching(/^ProviderUnsupported/)]);
   });
 
-  test('does not stop the entries beside a wrong one', () => {
+  test('does not affect the valid entries next to an invalid one', () => {
     const { requests, problems } = parse(`
 secrets:
   - {provider: mock, path: a, secretName: A}
@@ -327,7 +327,7 @@ secrets:
     expect(problems[2]?.message).toContain('Duplicate value: "c": already requested by secrets[2]');
   });
 
-  test('shares what templates may cost among all entries', () => {
+  test('applies the limit on template expressions to all entries together', () => {
     const entry = (name: string) =>
       `{provider: mock, path: a, secretName: ${name}, template: {a: "${'{{ 1 }}'.repeat(150)}"}}`;
     const { requests, problems } = parse(`secrets: [${entry('a')}, ${entry('b')}]`);
@@ -337,7 +337,7 @@ secrets:
     ]);
   });
 
-  test('shares what patterns may cost among all templates', () => {
+  test('applies the limit on regular expressions to all templates together', () => {
     const template = Object.fromEntries(
       Array.from({ length: 60 }, (_, index) => [`k${index}`, `{{ 'a'.matches('${'a{1000}'.repeat(10)}${index}') }}`]),
     );
@@ -352,7 +352,7 @@ secrets:
     ]);
   });
 
-  test('is described in a few words, however long and strange it is', () => {
+  test('is described briefly, however long or unusual it is', () => {
     for (const text of [
       `${BASE}decode: ${'x'.repeat(60_000)}`,
       `${BASE}"${'\\u0000'.repeat(9_000)}": a`,

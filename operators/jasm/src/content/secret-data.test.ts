@@ -40,7 +40,7 @@ function problem(payload: SecretPayload | string, more = ''): string {
 }
 
 describe('a JSON object', () => {
-  test('becomes data in Base64', () => {
+  test('is encoded as Base64', () => {
     expect(data('{"DB_USER":"admin","DB_PASSWORD":"p\\u00e4ss"}')).toEqual({
       DB_USER: 'YWRtaW4=',
       DB_PASSWORD: 'cMOkc3M=',
@@ -62,11 +62,11 @@ describe('a JSON object', () => {
       '{ "big": 12345678901234567890, "list": [ { } , [] ] , "__proto__": 1 }',
       '{"big":12345678901234567890,"list":[{},[]],"__proto__":1}',
     ],
-  ])('turns %s into the text %j', (json, value) => {
+  ])('converts %s to the text %j', (json, value) => {
     expect(values(`{"key": ${json}}`)).toEqual({ key: value });
   });
 
-  test('may have keys that are special names in JavaScript, and names a key twice: the last counts', () => {
+  test('may have keys that are special names in JavaScript; the last of two equal keys counts', () => {
     expect(Object.entries(values('{"__proto__":"a","constructor":"b"}'))).toEqual([
       ['__proto__', 'a'],
       ['constructor', 'b'],
@@ -74,7 +74,7 @@ describe('a JSON object', () => {
     expect(values('{"a":"1","a":"2"}')).toEqual({ a: '2' });
   });
 
-  test('may come as bytes', () => {
+  test('may be provided as bytes', () => {
     expect(values({ kind: 'bytes', bytes: Buffer.from('{"a":"ü"}') })).toEqual({ a: 'ü' });
   });
 });
@@ -94,11 +94,11 @@ describe('keys', () => {
     ['keys: [a, n]\noptionalKeys: [n]', { a: '1' }],
     ['keys: {x: missing.y, a: a}\nmissingKeyPolicy: Ignore', { a: '1' }],
     ['keys: [missing]\nmissingKeyPolicy: Ignore', {}],
-  ])('%j give %j', (more, expected) => {
+  ])('%j select %j', (more, expected) => {
     expect(values(source, more)).toEqual(expected);
   });
 
-  test('that are null are left out when they may be missing', () => {
+  test('that are null are omitted if they are optional', () => {
     expect(Object.keys(data(source, 'missingKeyPolicy: Ignore'))).toEqual(['a', 'b', 'db', 'db.host', 'list']);
     expect(Object.keys(data(source, 'optionalKeys: [n]'))).toEqual(['a', 'b', 'db', 'db.host', 'list']);
   });
@@ -117,11 +117,11 @@ describe('keys', () => {
     ['keys: {a: db.__proto__.toString}', /^SecretKeyMissing/],
     ['keys: [a, n]', /^SecretKeyMissing: the key "n" is null/],
     [`keys: {a: ${'x'.repeat(2_000)}}`, /^SecretKeyMissing: the key "x{100}…" is not/],
-  ])('that are missing are a problem: %.40s', (more, message) => {
+  ])('that are missing cause a problem: %.40s', (more, message) => {
     expect(problem(source, more)).toMatch(message);
   });
 
-  test.each(['a b', '..x', '.', '..', '', 'ä', 'a/b', 'x'.repeat(254)])('of the source may not be %.20j', (key) => {
+  test.each(['a b', '..x', '.', '..', '', 'ä', 'a/b', 'x'.repeat(254)])('of the source must not be %.20j', (key) => {
     expect(problem(JSON.stringify({ [key]: 'v' }))).toMatch(
       /^SecretKeyInvalid: the key .* is not valid in a Secret: it must .*; select keys with keys, or rename them with a map/,
     );
@@ -130,7 +130,7 @@ describe('keys', () => {
   });
 });
 
-describe('a secret that is no JSON object', () => {
+describe('a secret that is not a JSON object', () => {
   test.each<[payload: SecretPayload, message: RegExp]>([
     [
       text('plain text'),
@@ -145,11 +145,11 @@ describe('a secret that is no JSON object', () => {
     [text('null'), /must be a JSON object, but is null/],
     [text('['.repeat(100_000)), /not valid JSON/],
     [bytes(0xff, 0xfe), /the secret is binary data, not text; set format to binary, and set key/],
-  ])('is a problem (%#)', (payload, message) => {
+  ])('causes a problem (%#)', (payload, message) => {
     expect(problem(payload)).toMatch(message);
   });
 
-  test('is one value as raw or binary', () => {
+  test('is a single value with format raw or binary', () => {
     expect(values('plain text\n', 'format: raw\nkey: token')).toEqual({ token: 'plain text\n' });
     expect(values('', 'format: raw\nkey: token')).toEqual({ token: '' });
     expect(data(bytes(0xff, 0, 1), 'format: binary\nkey: store.p12')).toEqual({ 'store.p12': '/wAB' });
@@ -162,14 +162,14 @@ describe('a secret that is no JSON object', () => {
 describe('values by key', () => {
   const source = entries({ user: Buffer.from('x'), cert: Uint8Array.from([0xff, 0]), 'a b': Buffer.from('y') });
 
-  test('are chosen, and stay bytes', () => {
+  test('are selected, and remain bytes', () => {
     expect(data(source, 'keys: [user, cert]')).toEqual({ user: 'eA==', cert: '/wA=' });
     expect(data(source, 'keys: {b: a b}')).toEqual({ b: 'eQ==' });
     expect(problem(source)).toMatch(/^SecretKeyInvalid: the key "a b"/);
     expect(problem(source, 'keys: [toString]')).toMatch(/^SecretKeyMissing/);
   });
 
-  test('are not one value', () => {
+  test('cannot be used as a single value', () => {
     expect(problem(source, 'format: raw\nkey: a')).toMatch(
       /^SecretParseFailed: the secret has several keys, .* set format to json/,
     );
@@ -193,7 +193,7 @@ describe('decode', () => {
     ['Auto', '12345678', '12345678'],
     ['Base64', 'true', 'true'],
     ['Base64', '12', '12'],
-  ])('%s makes of %s %j', (decode, json, value) => {
+  ])('%s decodes %s to %j', (decode, json, value) => {
     expect(values(`{"a":${json}}`, `decode: ${decode}`)).toEqual({ a: value });
   });
 
@@ -205,13 +205,13 @@ describe('decode', () => {
     ['Base64', 'aGk=='],
     ['Base64', 'ä'],
     ['Base64URL', 'Pz8/'],
-  ])('%s refuses %j', (decode, value) => {
+  ])('%s rejects %j', (decode, value) => {
     expect(problem(JSON.stringify({ a: value }), `decode: ${decode}`)).toBe(
       `SecretParseFailed: the value of the key "a" is not ${decode}; correct it in the store, or set decode to None or Auto`,
     );
   });
 
-  test('applies to whole secrets and to values by key', () => {
+  test('applies to single values and to values by key', () => {
     expect(values('aGk=', 'format: raw\nkey: a\ndecode: Base64')).toEqual({ a: 'hi' });
     expect(values(entries({ a: Buffer.from('aGk=') }), 'decode: Base64')).toEqual({ a: 'hi' });
   });
@@ -223,7 +223,7 @@ const FAILS =
 describe('a template', () => {
   const source = '{"user":"x","password":"aGk=","n":1}';
 
-  test('makes values of those that were chosen and decoded; the Secret has its keys alone', () => {
+  test('composes values from the selected and decoded ones; the Secret has only the keys of the template', () => {
     expect(
       values(source, 'decode: Auto\ntemplate: {url: "db://{{ data.user }}:{{ data.password }}@{{ int(data.n) + 1 }}"}'),
     ).toEqual({ url: 'db://x:hi@2' });
@@ -255,13 +255,13 @@ describe('a template', () => {
       '{{ data.user }}',
       'SecretParseFailed: template.a: the value of "user" is not UTF-8 text; remove it from the template',
     ],
-  ])('fails without a word of the values: %#', (payload, template, message) => {
+  ])('fails without revealing any value: %#', (payload, template, message) => {
     expect(problem(payload, `template: {a: ${JSON.stringify(template)}}`)).toBe(message);
   });
 });
 
-describe('what the API server would refuse', () => {
-  test('is too large by one byte', () => {
+describe('content that the API server would reject', () => {
+  test('exceeds the size limit by one byte', () => {
     const half = 'x'.repeat(MOST_CONTENT_BYTES / 2);
     expect(Object.keys(data(JSON.stringify({ a: half, b: half })))).toEqual(['a', 'b']);
     expect(problem(JSON.stringify({ a: half, b: `${half}y` }))).toBe(
@@ -288,7 +288,7 @@ describe('what the API server would refuse', () => {
       /^SecretParseFailed: .* the value of ".dockerconfigjson" must be a JSON object/,
     ],
     ['kubernetes.io/dockercfg', '{".dockercfg":"[]"}', /^SecretParseFailed/],
-  ])('is a Secret of type %s from %s', (type, json, message) => {
+  ])('accepts type %s for %s', (type, json, message) => {
     expect(problem(json, `type: ${type}`)).toMatch(message);
   });
 
@@ -298,12 +298,12 @@ describe('what the API server would refuse', () => {
     ['kubernetes.io/dockerconfigjson', '{".dockerconfigjson":{"auths":{}}}'],
     ['kubernetes.io/dockerconfigjson', '{".dockerconfigjson":"null"}'],
     ['kubernetes.io/tls\ncreationPolicy: Merge', '{"tls.crt":""}'],
-  ])('is none of type %s from %s', (type, json) => {
+  ])('rejects type %s for %s', (type, json) => {
     expect(data(json, `type: ${type}`)).toBeDefined();
   });
 });
 
-test('no problem shows a value', () => {
+test('no problem message contains a value', () => {
   const canary = 'CANARY';
   const payloads: (string | SecretPayload)[] = [
     canary,
@@ -363,17 +363,17 @@ test('no problem shows a value', () => {
   expect(shown.filter((each) => each.includes(canary))).toEqual([]);
 });
 
-describe('what is made to be costly', () => {
+describe('input crafted to be expensive', () => {
   const names = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `k${index}`);
 
-  test('is a value that thousands of keys name', () => {
+  test('is rejected if thousands of keys select one value', () => {
     const keys = JSON.stringify(Object.fromEntries(names(2_000).map((name) => [name, 'big'])));
     expect(problem(JSON.stringify({ big: 'x'.repeat(60_000) }), `keys: ${keys}`)).toMatch(
       /^SecretTooLarge: the values selected by keys have more than 4194304 bytes/,
     );
   });
 
-  test('is a path of a thousand dots into an object that fits it', () => {
+  test('is handled quickly for a path of a thousand dots into a matching object', () => {
     const tree = (depth: number): string => (depth === 0 ? '{}' : `{"a":${tree(depth - 1)},"a.a":${tree(depth - 1)}}`);
     const path = new Array(1_000).fill('a').join('.');
     // Without a limit this takes a minute.
@@ -382,7 +382,7 @@ describe('what is made to be costly', () => {
     );
   });
 
-  test('is a template whose many keys are each just cheap enough', () => {
+  test('is rejected for a template with many keys that are each just below the limit', () => {
     const hole = "{{ string(data.big.split('').map(each, 1).size()) }}";
     const template = JSON.stringify(Object.fromEntries(names(100).map((name) => [name, hole])));
     const big = JSON.stringify({ big: 'x'.repeat(20_000) });
@@ -391,7 +391,7 @@ describe('what is made to be costly', () => {
   });
 });
 
-test('nothing of a value is in the message when it meets a mistake of ours', () => {
+test('the message of an internal error contains no value', () => {
   const stumbling = {
     kind: 'text',
     get text(): string {

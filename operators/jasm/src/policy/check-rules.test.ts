@@ -3,13 +3,13 @@ import { checkRules } from './check-rules.ts';
 
 const rule = (provider: string) => ({ namespaces: ['shop'], provider, paths: ['**'] });
 
-it('takes rules about providers that there are, and no rules at all', () => {
+it('accepts rules for existing providers, and no rules', () => {
   expect(() => checkRules({ policy: [rule('vault'), rule('mock')] }, ['vault', 'mock'])).not.toThrow();
   expect(() => checkRules({ policy: [] }, ['vault'])).not.toThrow();
   expect(() => checkRules({}, ['vault'])).not.toThrow();
 });
 
-it('refuses rules about others, says which they are, and lists the providers', () => {
+it('rejects rules for unknown providers, names them, and lists the supported ones', () => {
   const policy = [rule('valt'), rule('vault'), rule('mock')];
   expect(() => checkRules({ policy }, ['aws-secretsmanager', 'vault'])).toThrow(
     expect.objectContaining({

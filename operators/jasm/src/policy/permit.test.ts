@@ -45,30 +45,30 @@ const messageOf = (asking: Asking, policy: Policy): string => {
 
 describe('a policy', () => {
   test.each<[string, Asking]>([
-    ['the namespace and path that it names', {}],
-    ['a namespace by its glob', { namespace: 'shared-x' }],
+    ['a namespace and path of a rule', {}],
+    ['a namespace that matches a glob', { namespace: 'shared-x' }],
     ['a deeper path', { names: ['secret/data/team-a/x/y/z'] }],
-    ['a secret by another of its names', { names: ['team-a/db', 'secret/data/team-a/db'] }],
+    ['a secret by another name', { names: ['team-a/db', 'secret/data/team-a/db'] }],
   ])('allows %s', (_, asking) => {
     expect(permit(question(asking), POLICY)).toEqual({ role: undefined, region: undefined });
   });
 
   test.each<[string, Asking]>([
     ['another namespace', { namespace: 'team-b' }],
-    ['a namespace that begins like an allowed one', { namespace: 'team-a-x' }],
+    ['a namespace that starts like an allowed one', { namespace: 'team-a-x' }],
     ['a namespace in capital letters', { namespace: 'TEAM-A' }],
     ['another provider', { provider: 'aws-secretsmanager' }],
     ['a provider in capital letters', { provider: 'Vault' }],
     ['another path', { names: ['secret/data/team-b/db'] }],
-    ['a path that begins like an allowed one', { names: ['secret/data/team-ab/db'] }],
+    ['a path that starts like an allowed one', { names: ['secret/data/team-ab/db'] }],
     ['the folder itself', { names: ['secret/data/team-a'] }],
     ['a path in capital letters', { names: ['secret/data/TEAM-A/db'] }],
-    ['a path that leads out again', { names: ['secret/data/team-a/../team-b/db'] }],
-    ['a path that leads out at its end', { names: ['secret/data/team-a/..'] }],
-    ['a path with a step that means nothing', { names: ['secret/data/team-a/./db'] }],
-    ['a second name that leads out', { names: ['secret/data/team-a/db', 'secret/data/team-a/../db'] }],
-    ['a path with a space before it', { names: [' secret/data/team-a/db'] }],
-    ['a path with a slash before it', { names: ['/secret/data/team-a/db'] }],
+    ['a path with a parent segment', { names: ['secret/data/team-a/../team-b/db'] }],
+    ['a path that ends with a parent segment', { names: ['secret/data/team-a/..'] }],
+    ['a path with a dot segment', { names: ['secret/data/team-a/./db'] }],
+    ['a second name with a parent segment', { names: ['secret/data/team-a/db', 'secret/data/team-a/../db'] }],
+    ['a path with a leading space', { names: [' secret/data/team-a/db'] }],
+    ['a path with a leading slash', { names: ['/secret/data/team-a/db'] }],
     ['no name at all', { names: [] }],
     ['an empty name', { names: [''] }],
     ['a path that is the glob itself, of another rule', { names: ['**'] }],
@@ -78,7 +78,7 @@ describe('a policy', () => {
     expect(isAllowed({ ...asking, permitted: '**' }, { ...POLICY, allowAllPaths: true })).toBe(false);
   });
 
-  test('without a rule refuses everything', () => {
+  test('without rules denies everything', () => {
     expect(isAllowed({}, { ...POLICY, policy: [], allowAllPaths: true })).toBe(false);
   });
 
@@ -89,7 +89,7 @@ describe('a policy', () => {
     },
   );
 
-  test('says which namespace, provider and path were refused, and who can allow it', () => {
+  test('reports the denied namespace, provider and path, and who can allow it', () => {
     expect(messageOf({ namespace: 'team-b' }, POLICY)).toBe(
       'pods in the namespace team-b may not read "secret/data/team-a/db" from vault: no rule of the policy allows it; ask an administrator of the operator to add a rule to jasm.policy',
     );
@@ -124,11 +124,11 @@ describe('roles and regions', () => {
     { region: 'us-east-1' },
     { role: 'reader', region: 'us-east-1' },
     { role: 'other', region: 'eu-west-1' },
-  ])('are refused: %j', (asking) => {
+  ])('are denied: %j', (asking) => {
     expect(isAllowed(asking, policy)).toBe(false);
   });
 
-  test('are not put together from several rules', () => {
+  test('are not combined from several rules', () => {
     const rules = [
       { ...RULE, roles: ['a'] },
       { ...RULE, regions: ['eu-1'] },
@@ -140,7 +140,7 @@ describe('roles and regions', () => {
     );
   });
 
-  test('without a policy are those that the provider allows: none unless told', () => {
+  test('without a policy are limited to those that the provider allows, by default none', () => {
     expect(messageOf({ role: 'a' }, OPEN)).toMatch(/an annotation may not specify the role "a"; .* add a rule to jasm\.policy/);
     expect(isAllowed({ region: 'eu-1' }, OPEN)).toBe(false);
     const some = { ...OPEN, allowed: new Map([['vault', { roles: ['a*'], regions: ['eu-*'] }]]) };
@@ -169,13 +169,13 @@ describe('permitted-paths of a namespace', () => {
     expect(isAllowed({ permitted, names: [name] }, OPEN)).toBe(expected);
   });
 
-  test('say who can change them', () => {
+  test('name who can change them', () => {
     expect(messageOf({ permitted: 'x' }, OPEN)).toBe(
       'pods in the namespace team-a may not read "secret/data/team-a/db" from vault: the annotation jasm.codnod.io/permitted-paths of the namespace does not allow it; ask an owner of the namespace team-a to add the path',
     );
   });
 
-  test('narrow what a policy allows', () => {
+  test('restrict what a policy allows', () => {
     expect(isAllowed({ permitted: 'secret/**' }, POLICY)).toBe(true);
     expect(isAllowed({ permitted: 'secret/data/team-a/other' }, POLICY)).toBe(false);
   });
@@ -190,7 +190,7 @@ describe('permitted-paths of a namespace', () => {
     expect(isAllowed({ permitted: null }, OPEN)).toBe(true);
   });
 
-  test('is not read when it is made to take long', () => {
+  test('is rejected if it is too long', () => {
     expect(isAllowed({ permitted: `${'x,'.repeat(8_000)}**` }, OPEN)).toBe(true);
     expect(messageOf({ permitted: `${'x,'.repeat(9_000)}**` }, OPEN)).toMatch(
       /has more than 16384 characters; ask an owner of the namespace team-a to shorten it/,
@@ -201,7 +201,7 @@ describe('permitted-paths of a namespace', () => {
 describe('the configuration', () => {
   const schema = s.object(policyFields);
 
-  test('has no rule without namespaces, provider and paths', () => {
+  test('rejects a rule without namespaces, provider or paths', () => {
     expect(validate({ policy: [{ ...RULE }] }, schema.json)).toEqual([]);
     for (const change of [
       { namespaces: [] },
@@ -214,7 +214,7 @@ describe('the configuration', () => {
       expect(validate({ policy: [{ ...RULE, ...change }] }, schema.json)).not.toEqual([]);
   });
 
-  test('must say who may read what, one way or the other', () => {
+  test('must contain a policy or allowAllPaths', () => {
     const section = s.object(policyFields).rule(policyRule.rule, policyRule);
     expect(validate({ allowAllPaths: false }, section.json)).toMatchObject([
       { message: expect.stringMatching(/define rules in jasm\.policy.*--allow-all-paths/) as string },

@@ -81,7 +81,7 @@ export class ScriptedStore {
   async next(): Promise<ScriptedCall> {
     await this.clock.advance(0);
     const [call] = this.open;
-    if (!call) throw new Error('no call is under way');
+    if (!call) throw new Error('no call is in progress');
     return call;
   }
 
