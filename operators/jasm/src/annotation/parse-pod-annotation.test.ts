@@ -284,7 +284,7 @@ describe('an invalid annotation', () => {
     ],
     [BASE.replace(': db', `: ${'a'.repeat(254)}`), 'secretName (line 3): Too long: may not be more than 253 bytes'],
   ];
-  test.each(invalid.map(([text, message]) => [message, text] as const))('says %s', (message, text) => {
+  test.each(invalid.map(([text, message]) => [message, text] as const))('reports %s', (message, text) => {
     const { requests, problems } = parse(text);
     expect(requests).toEqual([]);
     expect(problems).toEqual([

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { askersOf } from './askers.ts';
 import { asking } from './asking.test-support.ts';
 
-describe('askersOf', () => {
+describe('requestersOf', () => {
   it('treats the pods of one Deployment as one requester, whose youngest pod decides', () => {
     const askers = askersOf([
       asking('old', { of: 'web', at: 10, request: { path: '/a' } }),

@@ -72,7 +72,7 @@ describe('a policy', () => {
     ['no name at all', { names: [] }],
     ['an empty name', { names: [''] }],
     ['a path that is the glob itself, of another rule', { names: ['**'] }],
-  ])('refuses %s', (_, asking) => {
+  ])('denies %s', (_, asking) => {
     expect(isAllowed(asking, POLICY)).toBe(false);
     // Neither the flag nor the namespace can widen the policy.
     expect(isAllowed({ ...asking, permitted: '**' }, { ...POLICY, allowAllPaths: true })).toBe(false);

@@ -33,7 +33,7 @@ describe('contents of secrets', () => {
     ['an empty object', '{}', {}, {}],
     ['an invalid key that is renamed', '{"a b":"x"}', { keys: { AB: 'a b' } }, { AB: 'x' }],
     ['bytes of a JSON object', Buffer.from('{"a":"x"}'), {}, { a: 'x' }],
-  ])('scenario 10 brings %s', async (what, value, more, values) => {
+  ])('scenario 10 delivers %s', async (what, value, more, values) => {
     const name = what.replaceAll(/[^a-z]+/g, '-');
     await c.aws.put(c.path(name), value);
     await c.ask(name, c.fromAws(name, more));
@@ -51,7 +51,7 @@ describe('contents of secrets', () => {
   it.each<[what: string, value: string | Uint8Array, reason: string, said: string]>([
     ['plain text', 'correct horse', 'SecretParseFailed', 'not valid JSON at line 1, column 1'],
     ['a list', '["correct horse"]', 'SecretParseFailed', 'must be a JSON object, but is a list'],
-    ['a JSON string', '"correct horse"', 'SecretParseFailed', 'must be a JSON object, but is text'],
+    ['a quoted string', '"correct horse"', 'SecretParseFailed', 'must be a JSON object, but is text'],
     ['bytes', Buffer.from([0xc3, 0x28]), 'SecretParseFailed', 'set format to binary'],
     ['null', '{"password":null}', 'SecretKeyMissing', '"password" is null'],
     ['a key with a space', '{"a b":"correct horse"}', 'SecretKeyInvalid', '"a b"'],

@@ -41,7 +41,7 @@ describe('SyncMemory', () => {
   });
 });
 
-describe('pursuedSince', () => {
+describe('readNeededSince', () => {
   it.each([
     ['no earlier run is known', undefined, Number.NEGATIVE_INFINITY],
     ['the last run was for the same request', { requestHash: 'a', since: 1, at: 9 }, 1],

@@ -26,7 +26,7 @@ const secretWith = (deletionPolicy: 'Retain' | 'Delete', change: Partial<SecretV
 
 const GRACE = 300_000;
 
-describe('planUnasked', () => {
+describe('planUnrequested', () => {
   it.each<[what: string, given: Partial<Retention>, step: string]>([
     ['deletes a Secret with deletion policy Delete after the grace period', {}, 'delete'],
     ['waits for the rest of the grace period', { now: 1_000 }, `keep ${GRACE - 1_000}`],

@@ -22,7 +22,7 @@ const base = secrets.viewOf(newSecret('shop', wanted, '2026-01-01T00:00:00Z'));
 const secret: SecretView = { ...base, uid: 'uid', marks: { ...base.marks, restartFor: hash } };
 const SYNCED = Date.parse('2026-01-01T00:00:00Z') / 1000;
 
-describe('wantsRestart', () => {
+describe('isRestartEnabled', () => {
   it.each([
     [{ entry: undefined, namespace: undefined, operator: false }, false],
     [{ entry: undefined, namespace: undefined, operator: true }, true],
@@ -35,7 +35,7 @@ describe('wantsRestart', () => {
   });
 });
 
-describe('restartMark', () => {
+describe('restartAnnotationFor', () => {
   it('exists only for replaced content', () => {
     expect(restartMark(base)).toBeUndefined();
     expect(restartMark({ ...secret, appliedHash: 'newer' })).toBeUndefined();

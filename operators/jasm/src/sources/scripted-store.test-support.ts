@@ -165,7 +165,7 @@ export const NEVER: AbortSignal = new AbortController().signal;
 setMaxListeners(0, NEVER);
 
 function errorOf(kind: ProviderErrorKind, retryAfterMs?: number): ProviderError {
-  return new ProviderError(`the store answers ${kind}`, {
+  return new ProviderError(`the store reports ${kind}`, {
     kind,
     provider: 'scripted',
     operation: 'fetch',
