@@ -28,19 +28,17 @@ export const config = s
     allowDeletion: s
       .boolean()
       .default(false)
-      .describe(
-        'Delete a Secret that no pod requests any more, if all its requesters set deletionPolicy Delete.',
-      ),
+      .describe('Delete a Secret that no pod requests any more, if all its requesters set deletionPolicy Delete.'),
     deletionGrace: s
       .duration()
       .default('5m')
-      .describe('The delay between the deletion of the last requesting pod and the deletion of the Secret. It starts again when the operator is restarted.'),
+      .describe(
+        'The delay between the deletion of the last requesting pod and the deletion of the Secret. It starts again when the operator is restarted.',
+      ),
     allowRestart: s
       .boolean()
       .default(false)
-      .describe(
-        'Allow restarting Deployments, StatefulSets and DaemonSets when a Secret that they requested changes.',
-      ),
+      .describe('Allow restarting Deployments, StatefulSets and DaemonSets when a Secret that they requested changes.'),
     restart: s
       .boolean()
       .default(false)

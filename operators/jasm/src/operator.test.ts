@@ -18,11 +18,14 @@ describe('the permissions of the operator', () => {
     expect(await rightsOn('secrets', { allowDeletion: true })).toContain('delete');
   });
 
-  it.each(['deployments', 'statefulsets', 'daemonsets'])('do not include %s unless restarts are allowed', async (kind) => {
-    expect(await rightsOn(kind)).toEqual([]);
-    expect(await rightsOn(kind, { restart: true })).toEqual([]);
-    expect(await rightsOn(kind, { allowRestart: true })).toEqual(['get', 'patch']);
-  });
+  it.each(['deployments', 'statefulsets', 'daemonsets'])(
+    'do not include %s unless restarts are allowed',
+    async (kind) => {
+      expect(await rightsOn(kind)).toEqual([]);
+      expect(await rightsOn(kind, { restart: true })).toEqual([]);
+      expect(await rightsOn(kind, { allowRestart: true })).toEqual(['get', 'patch']);
+    },
+  );
 
   it('include reading but not writing pods and namespaces', async () => {
     expect(await rightsOn('pods')).toEqual(['get', 'list', 'watch']);

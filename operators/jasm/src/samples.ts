@@ -45,7 +45,8 @@ export const samples: readonly Sample[] = [namespace, store, web];
 /** local configures a local trial: with the mock, whose secrets are made up, and without a policy. */
 export const local: LocalUse = {
   config: { allowAllPaths: true, mock: { enabled: true } },
-  warning: 'every pod may request every path (allowAllPaths), and the provider mock is enabled; in a cluster, configure a policy',
+  warning:
+    'every pod may request every path (allowAllPaths), and the provider mock is enabled; in a cluster, configure a policy',
   shows: [
     show(Secret, {
       labelSelector: `${MANAGED_BY} in (${OUR_MANAGERS.join(',')}),${SECRET_LABELS.provider}`,

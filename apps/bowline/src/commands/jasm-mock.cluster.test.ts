@@ -23,7 +23,9 @@ it('puts secrets into the mock, shows their keys but no values unless asked to, 
   expect((await mock('get')).out).toBe('The mock has no secrets.\n');
   const first = await mock('set', '/shop/db', `password=${CANARY}=x`, 'user=shop');
   expect(first).toMatchObject({ code: 0, err: '' });
-  expect(first.out).toMatch(/^\/shop\/db has the keys password, user\nNew pods receive it\. .*force-sync of its pod\.\n$/);
+  expect(first.out).toMatch(
+    /^\/shop\/db has the keys password, user\nNew pods receive it\. .*force-sync of its pod\.\n$/,
+  );
   await mock('set', '/other', 'a=1');
   expect((await mock('get')).out).toBe('/other has the keys a\n/shop/db has the keys password, user\n');
   const shown = await mock('get', '/shop/db', '--show-values');

@@ -95,7 +95,9 @@ function ofKeys(
     const sources = keys && new Set(keys.map(({ source }) => source));
     for (const [index, source] of optionalKeys.entries())
       if (sources && !sources.has(source))
-        problems.push(invalid(`optionalKeys[${index}]`, source, 'is not in keys; add it to keys, or remove it from optionalKeys'));
+        problems.push(
+          invalid(`optionalKeys[${index}]`, source, 'is not in keys; add it to keys, or remove it from optionalKeys'),
+        );
     return problems;
   }
   if (key === undefined)
@@ -122,9 +124,16 @@ function ofPolicies({ creationPolicy, deletionPolicy, immutable, refreshInterval
       ),
     );
   if (immutable && (refreshIntervalMs(refreshInterval) ?? 0) > 0)
-    problems.push(forbidden('refreshInterval', 'an immutable Secret cannot be refreshed; remove refreshInterval or immutable'));
+    problems.push(
+      forbidden('refreshInterval', 'an immutable Secret cannot be refreshed; remove refreshInterval or immutable'),
+    );
   if (deletionPolicy === 'Delete' && creationPolicy === 'Merge')
-    problems.push(forbidden('deletionPolicy', 'with creationPolicy Merge the Secret has another owner and is never deleted by JASM; use Retain'));
+    problems.push(
+      forbidden(
+        'deletionPolicy',
+        'with creationPolicy Merge the Secret has another owner and is never deleted by JASM; use Retain',
+      ),
+    );
   return problems;
 }
 

@@ -12,7 +12,9 @@ export const entrySchema = s.object({
   // A list or a map: see keyListSchema and keyMapSchema.
   keys: s
     .unknown()
-    .describe('The keys of the Secret: a list of keys of the source, or a map from keys of the Secret to keys of the source. Defaults to all keys.')
+    .describe(
+      'The keys of the Secret: a list of keys of the source, or a map from keys of the Secret to keys of the source. Defaults to all keys.',
+    )
     .optional(),
   optionalKeys: s
     .array(text(2_048))
@@ -20,8 +22,13 @@ export const entrySchema = s.object({
     .listType('set')
     .describe('Keys of the source that may be missing.')
     .optional(),
-  missingKeyPolicy: s.enum(['Fail', 'Ignore']).default('Fail').describe('What happens if a key of the source is missing or null.'),
-  versionStage: text(256).describe('The staging label of the version to read. Defaults to the current version.').optional(),
+  missingKeyPolicy: s
+    .enum(['Fail', 'Ignore'])
+    .default('Fail')
+    .describe('What happens if a key of the source is missing or null.'),
+  versionStage: text(256)
+    .describe('The staging label of the version to read. Defaults to the current version.')
+    .optional(),
   versionId: text(256).describe('The version to read.').optional(),
   type: text(317).default('Opaque').describe('The type of the Secret.'),
   format: s
@@ -49,9 +56,16 @@ export const entrySchema = s.object({
   refreshInterval: text(64)
     .default('0')
     .describe('The interval at which the source is checked again: at least 1m, or 0 for never.'),
-  immutable: s.boolean().default(false).describe('Whether the Secret is immutable: it is written once and never updated.'),
-  region: text(63).describe('The region of the store. Defaults to the region in the configuration of the operator.').optional(),
-  role: text(2_048).describe('The role to read with. Defaults to the role in the configuration of the operator.').optional(),
+  immutable: s
+    .boolean()
+    .default(false)
+    .describe('Whether the Secret is immutable: it is written once and never updated.'),
+  region: text(63)
+    .describe('The region of the store. Defaults to the region in the configuration of the operator.')
+    .optional(),
+  role: text(2_048)
+    .describe('The role to read with. Defaults to the role in the configuration of the operator.')
+    .optional(),
   restart: s.boolean().describe('Whether the workload is restarted when the content changes.').optional(),
 });
 

@@ -170,7 +170,10 @@ describe('an invalid annotation', () => {
     ['['.repeat(65_536), /too many YAML tokens/],
     [`a: ${'x'.repeat(65_534)}`, /has 65537 bytes, but at most 65536 are allowed/],
     [`a: ${'ü'.repeat(32_767)}`, /has 65537 bytes/],
-    [`${BASE}secrets: []`, /^secrets \(line 4\): Forbidden: cannot be combined with provider, path, secretName; move these/],
+    [
+      `${BASE}secrets: []`,
+      /^secrets \(line 4\): Forbidden: cannot be combined with provider, path, secretName; move these/,
+    ],
     ['secrets: []', /^secrets \(line 1\): Invalid value: must be a list of entries/],
     ['secrets: {provider: mock}', /must be a list of entries/],
     [`secrets: [${'{},'.repeat(MOST_SECRETS + 1)}]`, /Too many: 21: must have at most 20 items/],
@@ -244,12 +247,18 @@ describe('an invalid annotation', () => {
     [`${BASE}region: evil.example`, /must not contain dots/],
     [`${BASE}type: a b`, /^type \(line 4\): Invalid value: "a b": name part must consist of/],
     [`${BASE}type: bootstrap.kubernetes.io/token`, /^type .*the cluster that grant access to the cluster/],
-    [`${BASE}type: kubernetes.io/service-account-token`, /^type .*Secrets of this type are filled by the cluster itself/],
+    [
+      `${BASE}type: kubernetes.io/service-account-token`,
+      /^type .*Secrets of this type are filled by the cluster itself/,
+    ],
     [
       `${BASE}type: kubernetes.io/tls\nkeys: [tls.crt]`,
       'type (line 4): Invalid value: "kubernetes.io/tls": a Secret of this type needs the key "tls.key"; add it, or use Opaque',
     ],
-    [`${BASE}type: kubernetes.io/basic-auth\nformat: raw\nkey: a`, /needs at least one of the keys "username" and "password"/],
+    [
+      `${BASE}type: kubernetes.io/basic-auth\nformat: raw\nkey: a`,
+      /needs at least one of the keys "username" and "password"/,
+    ],
     [`${BASE}type: kubernetes.io/ssh-auth\ntemplate: {a: b}`, /needs the key "ssh-privatekey"/],
     [
       `${BASE}template: {a: "{{ data.x"}`,
@@ -344,7 +353,9 @@ secrets:
     const { problems } = parse(JSON.stringify({ provider: 'mock', path: 'a', secretName: 'a', template }));
     expect(problems).toEqual([
       expect.objectContaining({
-        message: expect.stringContaining('the regular expressions of all templates are too complex in total; simplify them') as string,
+        message: expect.stringContaining(
+          'the regular expressions of all templates are too complex in total; simplify them',
+        ) as string,
       }),
     ]);
     expect(messages(`${BASE}template: {a: "{{ 'a'.matches('${'a{1000}'.repeat(900)}') }}"}`)).toEqual([

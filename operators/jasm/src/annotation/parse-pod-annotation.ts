@@ -34,7 +34,9 @@ function readEntries(yaml: YamlText, known: readonly string[] | undefined): PodA
     const fields = extra.every((field) => ENTRY_FIELDS.includes(field))
       ? extra.join(', ')
       : extra.map(quoteText).join(', ');
-    return refused(`${at('secrets', yaml)}: Forbidden: cannot be combined with ${fields}; move these fields into an entry of the list`);
+    return refused(
+      `${at('secrets', yaml)}: Forbidden: cannot be combined with ${fields}; move these fields into an entry of the list`,
+    );
   }
   if (!Array.isArray(secrets) || secrets.length === 0)
     return refused(

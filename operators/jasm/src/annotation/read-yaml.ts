@@ -31,7 +31,9 @@ const MOST_DEPTH = 8;
  */
 export function readYaml(text: string): YamlText {
   if (Buffer.byteLength(text) > MOST_TEXT_BYTES)
-    throw new YamlProblem(`the annotation has ${Buffer.byteLength(text)} bytes, but at most ${MOST_TEXT_BYTES} are allowed; shorten it`);
+    throw new YamlProblem(
+      `the annotation has ${Buffer.byteLength(text)} bytes, but at most ${MOST_TEXT_BYTES} are allowed; shorten it`,
+    );
   const plain = plainYaml(text);
   if (plain) return { value: plain.value, lineOf: (field) => plain.lines.get(field) };
   const lines = new LineCounter();
@@ -69,7 +71,8 @@ function onlyDocument(documents: readonly Document[], lineAt: (offset: number) =
   const [document, second] = documents;
   const [error] = document?.errors ?? [];
   if (error) throw new YamlProblem(`line ${lineAt(error.pos[0])}: ${lowerFirst(error.message)}; correct the YAML`);
-  if (second) throw new YamlProblem(`line ${lineAt(second.range?.[0] ?? 0)}: a second YAML document starts here; keep only one`);
+  if (second)
+    throw new YamlProblem(`line ${lineAt(second.range?.[0] ?? 0)}: a second YAML document starts here; keep only one`);
   if (document?.directives?.yaml.explicit === true)
     throw new YamlProblem('line 1: directives such as %YAML are not supported; remove them');
   return document ?? { contents: null };
@@ -89,7 +92,8 @@ function plainOf(node: unknown, field: string, place: Place): unknown {
     throw refused(line, 'not a YAML value; write a string, a list or a map');
   if (node.anchor !== undefined)
     throw refused(line, `the anchor &${node.anchor} is not supported; repeat the value where it is needed`);
-  if (node.tag !== undefined) throw refused(line, `the tag ${node.tag} is not supported; write the value without a tag`);
+  if (node.tag !== undefined)
+    throw refused(line, `the tag ${node.tag} is not supported; write the value without a tag`);
   if (isScalar(node)) return node.value;
   if (isSeq(node)) return node.items.map((item, index) => noted(item, `${field}[${index}]`, line, place));
   const members = new Map<string, unknown>();
@@ -98,8 +102,7 @@ function plainOf(node: unknown, field: string, place: Place): unknown {
     const name = plainOf(key, field, place);
     if (typeof name !== 'string') throw refused(keyLine, 'a key is not a string; put it in quotes');
     if (name === '<<') throw refused(keyLine, 'the merge key << is not supported; repeat the fields');
-    if (members.has(name))
-      throw refused(keyLine, `the key ${quoteText(name)} is duplicated; remove one of them`);
+    if (members.has(name)) throw refused(keyLine, `the key ${quoteText(name)} is duplicated; remove one of them`);
     members.set(name, noted(value, field === '' ? name : `${field}.${name}`, keyLine, place));
   }
   // `__proto__` is a key like any other.

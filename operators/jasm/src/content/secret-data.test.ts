@@ -104,10 +104,7 @@ describe('keys', () => {
   });
 
   test.each<[more: string, message: RegExp]>([
-    [
-      '',
-      /^SecretKeyMissing: the key "n" is null in the secret; add it in the store, list it in optionalKeys/,
-    ],
+    ['', /^SecretKeyMissing: the key "n" is null in the secret; add it in the store, list it in optionalKeys/],
     ['keys: [missing]', /^SecretKeyMissing: the key "missing" is not in the secret/],
     ['keys: {a: db.password}', /^SecretKeyMissing: the key "db.password" is not in the secret/],
     ['keys: {a: list.0}', /^SecretKeyMissing/],

@@ -98,7 +98,10 @@ function textOf(payload: Exclude<SecretPayload, { kind: 'entries' }>): string {
   if (payload.kind === 'text') return payload.text;
   const text = utf8Text(payload.bytes);
   if (text !== undefined) return text;
-  throw new ContentProblem('SecretParseFailed', 'the secret is binary data, not text; set format to binary, and set key');
+  throw new ContentProblem(
+    'SecretParseFailed',
+    'the secret is binary data, not text; set format to binary, and set key',
+  );
 }
 
 /** utf8Text decodes bytes as UTF-8, and returns undefined if they are not valid UTF-8. */

@@ -88,7 +88,9 @@ function entriesOf(words: readonly string[]): Readonly<Record<string, string>> {
 }
 
 function keysIn(entries: MockEntries): string {
-  return typeof entries === 'string' ? 'a single value without keys' : `the keys ${Object.keys(entries).sort().join(', ')}`;
+  return typeof entries === 'string'
+    ? 'a single value without keys'
+    : `the keys ${Object.keys(entries).sort().join(', ')}`;
 }
 
 function shown(entries: MockEntries): readonly string[] {

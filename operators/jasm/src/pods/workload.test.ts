@@ -26,9 +26,17 @@ describe('workloadOf', () => {
       owned('apps/v1', 'ReplicaSet', 'shop-7d4b', { labels: { 'pod-template-hash': 'ffff' } }),
       'ReplicaSet.apps/shop-7d4b',
     ],
-    ['a ReplicaSet without the label is a workload itself', owned('apps/v1', 'ReplicaSet', 'shop-'), 'ReplicaSet.apps/shop-'],
+    [
+      'a ReplicaSet without the label is a workload itself',
+      owned('apps/v1', 'ReplicaSet', 'shop-'),
+      'ReplicaSet.apps/shop-',
+    ],
     ['a StatefulSet', owned('apps/v1', 'StatefulSet', 'db'), 'StatefulSet.apps/db'],
-    ['a Job of a CronJob is resolved to the CronJob', owned('batch/v1', 'Job', 'nightly-29384720'), 'CronJob.batch/nightly'],
+    [
+      'a Job of a CronJob is resolved to the CronJob',
+      owned('batch/v1', 'Job', 'nightly-29384720'),
+      'CronJob.batch/nightly',
+    ],
     ['any other Job is a workload itself', owned('batch/v1', 'Job', 'import-2026'), 'Job.batch/import-2026'],
     ['a third-party kind', owned('argoproj.io/v1alpha1', 'Rollout', 'shop'), 'Rollout.argoproj.io/shop'],
   ])('%s', (_, pod, id) => {

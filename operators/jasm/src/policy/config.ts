@@ -23,12 +23,18 @@ export const policyFields = {
   allowAllPaths: s
     .boolean()
     .default(false)
-    .describe('Without a policy, allow every pod to read every secret that the operator can read. Has no effect if a policy is set.'),
+    .describe(
+      'Without a policy, allow every pod to read every secret that the operator can read. Has no effect if a policy is set.',
+    ),
   permittedPathsRequired: s
     .boolean()
     .default(false)
     .describe('Deny requests from namespaces without the annotation jasm.codnod.io/permitted-paths.'),
-  policy: s.array(rule).maxItems(1_024).describe('The rules that define which pods may read which secrets. A request that no rule allows is denied.').optional(),
+  policy: s
+    .array(rule)
+    .maxItems(1_024)
+    .describe('The rules that define which pods may read which secrets. A request that no rule allows is denied.')
+    .optional(),
 };
 
 /** policyRule validates these fields together: the configuration must define which pods may read which secrets. */

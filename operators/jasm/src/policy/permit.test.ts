@@ -141,7 +141,9 @@ describe('roles and regions', () => {
   });
 
   test('without a policy are limited to those that the provider allows, by default none', () => {
-    expect(messageOf({ role: 'a' }, OPEN)).toMatch(/an annotation may not specify the role "a"; .* add a rule to jasm\.policy/);
+    expect(messageOf({ role: 'a' }, OPEN)).toMatch(
+      /an annotation may not specify the role "a"; .* add a rule to jasm\.policy/,
+    );
     expect(isAllowed({ region: 'eu-1' }, OPEN)).toBe(false);
     const some = { ...OPEN, allowed: new Map([['vault', { roles: ['a*'], regions: ['eu-*'] }]]) };
     expect(permit(question({ role: 'ab', region: 'eu-1' }), some)).toEqual({ role: 'ab', region: 'eu-1' });

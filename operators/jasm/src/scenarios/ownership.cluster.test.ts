@@ -76,7 +76,9 @@ describe('scenario 11', () => {
     const repaired = await c.untilSecret(name, isChanged(edited));
     expect(valuesOf(repaired)).toEqual(valuesOf(before));
     const { note } = await c.untilEvent(name, 'SecretSyncSuccess', (event) => event.note?.includes('changed') ?? false);
-    expect(note).toBe(`Secret ${name} was changed by another client and was restored from aws-secretsmanager ${c.path(name)}`);
+    expect(note).toBe(
+      `Secret ${name} was changed by another client and was restored from aws-secretsmanager ${c.path(name)}`,
+    );
   });
 
   it('scenario 11 repairs changes made while the operator was not running', async () => {

@@ -96,7 +96,9 @@ it('scenario 08 calls Vault at most six times, and warns once', async () => {
   vault.fail('shop/down', ...Array.from({ length: 6 }, () => ({ kind: 'answer', status: 500 }) as const));
   await c.ask('down', fromVault('secret/shop/down', 'down'));
   await untilAsked('shop/down', 6);
-  expect((await c.untilEvent('down', 'SecretFetchFailed')).note).toMatch(/temporarily unavailable for .* \(status 500\); it is retried$/);
+  expect((await c.untilEvent('down', 'SecretFetchFailed')).note).toMatch(
+    /temporarily unavailable for .* \(status 500\); it is retried$/,
+  );
   await c.idle();
   expect(vault.callsFor('shop/down')).toHaveLength(6);
   await c.clock.advance(1_000);

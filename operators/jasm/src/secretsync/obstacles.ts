@@ -47,7 +47,10 @@ function obstacleToMerge({ secretName: name, creationPolicy }: SecretSyncRequest
       `Secret ${name} is not managed by JASM and does not allow merging keys into it: annotate it with ${CONSENT_ANNOTATIONS.mergeAllowed}: "true", or ${handOver}`,
     );
   }
-  if (secret.isImmutable) return failed(`Secret ${name} is immutable, so keys cannot be merged into it: recreate it without immutable, or choose another secretName`);
+  if (secret.isImmutable)
+    return failed(
+      `Secret ${name} is immutable, so keys cannot be merged into it: recreate it without immutable, or choose another secretName`,
+    );
   return undefined;
 }
 

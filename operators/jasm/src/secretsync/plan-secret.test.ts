@@ -229,7 +229,11 @@ describe('planSecret', () => {
       'request since 1000',
     ],
     ['creates no Secret to merge into', { pods: [{ request: { creationPolicy: 'Merge' } }] }, 'stop SecretSyncFailed'],
-    ['creates a Secret with CreateOrMerge', { pods: [{ request: { creationPolicy: 'CreateOrMerge' } }] }, 'absent since 500'],
+    [
+      'creates a Secret with CreateOrMerge',
+      { pods: [{ request: { creationPolicy: 'CreateOrMerge' } }] },
+      'absent since 500',
+    ],
     ['does not change a type', { secret: inPlace({ type: 'kubernetes.io/tls' }) }, 'stop SecretSyncFailed'],
     [
       'never reads for an existing immutable Secret',
@@ -246,7 +250,11 @@ describe('planSecret', () => {
       { secret: inPlace({ ownHash: 'edited' }), repairs: 4 },
       'drift since 1000',
     ],
-    ['slows down when another client keeps editing it', { secret: inPlace({ ownHash: 'edited' }), repairs: 7 }, 'leave 4000'],
+    [
+      'slows down when another client keeps editing it',
+      { secret: inPlace({ ownHash: 'edited' }), repairs: 7 },
+      'leave 4000',
+    ],
     ['slows down when another client keeps deleting it', { answered: ['pod-0'], repairs: 5 }, 'leave 1000'],
     [
       'slows down when another client keeps changing its annotations',
@@ -271,7 +279,11 @@ describe('planSecret', () => {
       'absent since 54000 known bad',
     ],
     ['retries immediately for a new pod', { failure: { pods: new Set() } }, 'absent since 500'],
-    ['retries immediately for another request', { failure: { requestHash: 'other', version: 'bad' } }, 'absent since 500'],
+    [
+      'retries immediately for another request',
+      { failure: { requestHash: 'other', version: 'bad' } },
+      'absent since 500',
+    ],
     [
       'waits while the conflicting keys of another owner are unchanged',
       { ...merging, failure: { ...inTheWay, foreignKeys: 'a,b' } },

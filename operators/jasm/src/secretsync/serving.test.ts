@@ -38,7 +38,13 @@ describe('chooseServing', () => {
       [],
       'b: b | a',
     ],
-    ['serves the next requester when the current one is gone', two, { path: '/old', askedBy: 'Pod/gone' }, [], 'a: a | b'],
+    [
+      'serves the next requester when the current one is gone',
+      two,
+      { path: '/old', askedBy: 'Pod/gone' },
+      [],
+      'a: a | b',
+    ],
     [
       'serves all requesters of the same content',
       { ...two, c: { at: 3, path: '/a' } },

@@ -23,12 +23,15 @@ export function placeOf(error: unknown): { readonly name: string; readonly at: r
 
 /** tookTooLong returns the error of an attempt that exceeded its time limit. */
 export function tookTooLong({ kind, ref }: SourceEntry, limitMs: number): ProviderError {
-  return new ProviderError(`cannot read ${ref.path} from ${kind.name}: no response within ${limitMs / 1000} s; it is retried`, {
-    kind: 'transient',
-    provider: kind.name,
-    operation: 'read',
-    code: 'Timeout',
-  });
+  return new ProviderError(
+    `cannot read ${ref.path} from ${kind.name}: no response within ${limitMs / 1000} s; it is retried`,
+    {
+      kind: 'transient',
+      provider: kind.name,
+      operation: 'read',
+      code: 'Timeout',
+    },
+  );
 }
 
 /** unknownProvider returns the error of a request that names an unknown provider. */

@@ -109,8 +109,18 @@ describe('itemError', () => {
   it.each([
     ['ResourceNotFoundException', 'not-found', 'ResourceNotFoundException', /the secret does not exist/],
     ['AccessDeniedException', 'denied', 'AccessDeniedException', /needs secretsmanager:GetSecretValue on the secret$/],
-    ['InvalidRequestException', 'refused', 'InvalidRequestException', /rejected the request \(InvalidRequestException\)/],
-    ['InvalidParameterException', 'refused', 'InvalidParameterException', /rejected the request \(InvalidParameterException\)/],
+    [
+      'InvalidRequestException',
+      'refused',
+      'InvalidRequestException',
+      /rejected the request \(InvalidRequestException\)/,
+    ],
+    [
+      'InvalidParameterException',
+      'refused',
+      'InvalidParameterException',
+      /rejected the request \(InvalidParameterException\)/,
+    ],
     ['DecryptionFailure', 'refused', 'DecryptionFailure', /cannot decrypt the secret .* KMS key$/],
     // Reading the secret alone determines what these mean.
     ['InternalError', 'transient', 'InternalError', /temporarily unavailable \(InternalError\); it is retried$/],
@@ -126,7 +136,9 @@ describe('itemError', () => {
   it('derives from the error text what to do about a deleted secret, a missing version and a key', () => {
     const said = (ErrorCode: string, Message: string): string => itemError({ ErrorCode, Message }, CALL).message;
     expect(said('InvalidRequestException', 'it was marked for deletion')).toContain('scheduled for deletion');
-    expect(said('ResourceNotFoundException', 'staging label: AWSCURRENT')).toContain('the version of the secret does not exist');
+    expect(said('ResourceNotFoundException', 'staging label: AWSCURRENT')).toContain(
+      'the version of the secret does not exist',
+    );
     expect(said('AccessDeniedException', 'Access to KMS is not allowed')).toContain('kms:Decrypt');
   });
 });

@@ -171,7 +171,10 @@ describe('batches in Secrets Manager', () => {
     const refs = ['a', 'b', 'unknown', far].map((path) => refTo(path));
     expect(await store.provider().fetchSecrets(refs, NEVER)).toMatchObject([
       { payload: { text: 'one' } },
-      { kind: 'denied', message: expect.stringContaining('needs secretsmanager:GetSecretValue on the secret') as string },
+      {
+        kind: 'denied',
+        message: expect.stringContaining('needs secretsmanager:GetSecretValue on the secret') as string,
+      },
       { kind: 'not-found' },
       { kind: 'refused', code: 'OtherRegion' },
     ]);
@@ -219,30 +222,30 @@ describe('batches in Secrets Manager', () => {
     ['InvalidParameterException', 2],
     ['UnheardException', 2],
     ['UnknownOperationException', 1],
-  ])('are read one by one if %s rejects the whole batch, which takes %i batch calls in two reads', async (code, calls) => {
-    await using store = await AwsStore.start();
-    for (const name of ['a', 'b']) store.fake.put(name, 'one');
-    store.fake.fail('BatchGetSecretValue', code, code);
-    const provider = store.provider();
-    const refs = ['a', 'b', 'unknown'].map((path) => refTo(path));
-    for (let time = 0; time < 2; time++) {
-      const secrets = await provider.fetchSecrets(refs, NEVER);
-      expect(secrets).toMatchObject([{ sourcePath: 'a' }, { sourcePath: 'b' }, { kind: 'not-found' }]);
-    }
-    const operations = store.fake.calls.map(({ operation }) => operation);
-    expect(operations.filter((operation) => operation === 'BatchGetSecretValue')).toHaveLength(calls);
-  });
-
-  it.each(['ThrottlingException', 'UnrecognizedClientException'])(
-    'fail as a whole with %s',
-    async (code) => {
+  ])(
+    'are read one by one if %s rejects the whole batch, which takes %i batch calls in two reads',
+    async (code, calls) => {
       await using store = await AwsStore.start();
-      store.fake.fail('BatchGetSecretValue', code);
-      const refs = ['a', 'b'].map((path) => refTo(path));
-      await expect(store.provider().fetchSecrets(refs, NEVER)).rejects.toMatchObject({ code });
-      expect(store.fake.calls).toHaveLength(1);
+      for (const name of ['a', 'b']) store.fake.put(name, 'one');
+      store.fake.fail('BatchGetSecretValue', code, code);
+      const provider = store.provider();
+      const refs = ['a', 'b', 'unknown'].map((path) => refTo(path));
+      for (let time = 0; time < 2; time++) {
+        const secrets = await provider.fetchSecrets(refs, NEVER);
+        expect(secrets).toMatchObject([{ sourcePath: 'a' }, { sourcePath: 'b' }, { kind: 'not-found' }]);
+      }
+      const operations = store.fake.calls.map(({ operation }) => operation);
+      expect(operations.filter((operation) => operation === 'BatchGetSecretValue')).toHaveLength(calls);
     },
   );
+
+  it.each(['ThrottlingException', 'UnrecognizedClientException'])('fail as a whole with %s', async (code) => {
+    await using store = await AwsStore.start();
+    store.fake.fail('BatchGetSecretValue', code);
+    const refs = ['a', 'b'].map((path) => refTo(path));
+    await expect(store.provider().fetchSecrets(refs, NEVER)).rejects.toMatchObject({ code });
+    expect(store.fake.calls).toHaveLength(1);
+  });
 
   it('are read one by one if they specify a version', async () => {
     await using store = await AwsStore.start();

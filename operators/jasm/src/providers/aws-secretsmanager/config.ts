@@ -12,7 +12,9 @@ export const config = s
       .string()
       .pattern('^[a-z]{2,}(-[a-z0-9]+)+$')
       .optional()
-      .describe('The region to read from. Defaults to AWS_REGION, then to the region of the shared configuration file.'),
+      .describe(
+        'The region to read from. Defaults to AWS_REGION, then to the region of the shared configuration file.',
+      ),
     endpoint: s
       .string()
       .pattern('^(https://[^/?#]+|http://(localhost|127[.][0-9.]+|\\[::1\\])(:[0-9]+)?)/?$')

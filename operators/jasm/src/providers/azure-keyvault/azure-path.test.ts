@@ -42,7 +42,9 @@ describe('the names of a secret in Key Vault', () => {
   });
 
   it('need a vault if there is no default vault', () => {
-    expect(() => azureNames('db', { vaults: vaults.vaults, defaultVault: undefined })).toThrow('no default vault is configured');
+    expect(() => azureNames('db', { vaults: vaults.vaults, defaultVault: undefined })).toThrow(
+      'no default vault is configured',
+    );
   });
 });
 

@@ -42,7 +42,11 @@ export class AzureProvider implements SecretProvider {
     if (answer.status !== 200) throw problemOf(answer, ref);
     const { value, id } = (answer.json ?? {}) as { readonly value?: unknown; readonly id?: unknown };
     if (typeof value !== 'string' || typeof id !== 'string') {
-      throw failure('refused', 'Answer', `unexpected response from ${url.origin}, which is not from Key Vault: check its URL`);
+      throw failure(
+        'refused',
+        'Answer',
+        `unexpected response from ${url.origin}, which is not from Key Vault: check its URL`,
+      );
     }
     const version = id.split('/').at(-1);
     return { provider: PROVIDER, sourcePath: ref.path, payload: { kind: 'text', text: value }, version };
@@ -92,7 +96,11 @@ function problemOf(answer: HttpAnswer, { path, versionId }: SecretRef): Provider
       );
     default:
       // The error text of the store is left out, because it may quote anything.
-      return failure('refused', code, `Key Vault rejected the request for ${what} (${word}): correct the path or the version`);
+      return failure(
+        'refused',
+        code,
+        `Key Vault rejected the request for ${what} (${word}): correct the path or the version`,
+      );
   }
 }
 

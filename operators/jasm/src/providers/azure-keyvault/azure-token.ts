@@ -42,7 +42,11 @@ interface TokenAnswer {
 async function askEntra(options: TokenOptions): Promise<HttpAnswer> {
   const { config, env, http, signal } = options;
   const { auth, resource } = config;
-  const tenantId = required(auth.tenantId ?? env.AZURE_TENANT_ID, 'tenant id', 'azure.auth.tenantId or AZURE_TENANT_ID');
+  const tenantId = required(
+    auth.tenantId ?? env.AZURE_TENANT_ID,
+    'tenant id',
+    'azure.auth.tenantId or AZURE_TENANT_ID',
+  );
   const authority = (auth.authorityHost ?? env.AZURE_AUTHORITY_HOST ?? PUBLIC_AUTHORITY).replace(/\/+$/, '');
   const form = {
     grant_type: 'client_credentials',
@@ -65,13 +69,10 @@ function secretProof(env: TokenOptions['env']): Readonly<Record<string, string>>
 
 async function federatedProof({ config, env }: TokenOptions): Promise<Readonly<Record<string, string>>> {
   const ways = 'azure.auth.tokenFile or AZURE_FEDERATED_TOKEN_FILE';
-  const file = required(
-    config.auth.tokenFile ?? env.AZURE_FEDERATED_TOKEN_FILE,
-    'ServiceAccount token file',
-    ways,
-  );
+  const file = required(config.auth.tokenFile ?? env.AZURE_FEDERATED_TOKEN_FILE, 'ServiceAccount token file', ways);
   const assertion = (await readFile(file, 'utf8').catch(() => '')).trim();
-  if (assertion === '') throw denied(`the file ${file} does not contain a token: mount a projected token, or correct ${ways}`);
+  if (assertion === '')
+    throw denied(`the file ${file} does not contain a token: mount a projected token, or correct ${ways}`);
   return {
     client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
     client_assertion: assertion,
@@ -109,13 +110,16 @@ export function isSafe(address: string): boolean {
 function tokenProblem(answer: HttpAnswer): ProviderError {
   const kind = statusKind(answer.status);
   if (kind === 'transient') {
-    return new ProviderError(`cannot get a token for Key Vault at the moment (status ${answer.status}); it is retried`, {
-      kind,
-      provider: 'azure-keyvault',
-      operation: GET_TOKEN,
-      code: String(answer.status),
-      retryAfterMs: answer.retryAfterMs,
-    });
+    return new ProviderError(
+      `cannot get a token for Key Vault at the moment (status ${answer.status}); it is retried`,
+      {
+        kind,
+        provider: 'azure-keyvault',
+        operation: GET_TOKEN,
+        code: String(answer.status),
+        retryAfterMs: answer.retryAfterMs,
+      },
+    );
   }
   const { error, error_description: description } = (answer.json ?? {}) as TokenAnswer;
   // The description contains ids and times; the documentation of Entra ID is sorted by its code.

@@ -34,7 +34,9 @@ export const config = s
         tenantId: guid.optional().describe('The tenant id. Defaults to AZURE_TENANT_ID.'),
         clientId: guid
           .optional()
-          .describe('The client id of the application or identity, unless a policy specifies another one as role. Defaults to AZURE_CLIENT_ID.'),
+          .describe(
+            'The client id of the application or identity, unless a policy specifies another one as role. Defaults to AZURE_CLIENT_ID.',
+          ),
         tokenFile: s
           .string()
           .minLength(1)
@@ -44,7 +46,9 @@ export const config = s
           ),
         authorityHost: https
           .optional()
-          .describe('The host that issues tokens. Defaults to AZURE_AUTHORITY_HOST, then https://login.microsoftonline.com.'),
+          .describe(
+            'The host that issues tokens. Defaults to AZURE_AUTHORITY_HOST, then https://login.microsoftonline.com.',
+          ),
         metadataHost: https
           .default('http://169.254.169.254')
           .describe('The host that issues tokens for managed-identity: the metadata service of the machine.'),

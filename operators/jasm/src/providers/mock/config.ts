@@ -6,6 +6,8 @@ export const config = s
     enabled: s
       .boolean()
       .default(false)
-      .describe('Enable the provider mock, which stores its secrets in a Secret in the namespace of the operator. For evaluation only.'),
+      .describe(
+        'Enable the provider mock, which stores its secrets in a Secret in the namespace of the operator. For evaluation only.',
+      ),
   })
   .default({});

@@ -42,7 +42,9 @@ export const config = s
     auth: s
       .object({
         method: s.enum(['kubernetes', 'approle', 'token']).default('kubernetes').describe('The authentication method.'),
-        mount: mount.optional().describe('The mount of the authentication method below auth/. Defaults to the name of the method.'),
+        mount: mount
+          .optional()
+          .describe('The mount of the authentication method below auth/. Defaults to the name of the method.'),
         role: s
           .string()
           .minLength(1)

@@ -50,7 +50,8 @@ export class VaultApi {
     const refuse = (message: string): never => {
       throw new ProviderError(message, { kind: 'refused', provider: 'vault', operation, code: 'Address' });
     };
-    if (address === undefined) return refuse('the address of Vault is not configured: set vault.address, or VAULT_ADDR');
+    if (address === undefined)
+      return refuse('the address of Vault is not configured: set vault.address, or VAULT_ADDR');
     const url = URL.canParse(address) ? new URL(address) : undefined;
     if (!url || !/^https?:$/.test(url.protocol) || `${url.username}${url.password}${url.search}${url.hash}` !== '') {
       return refuse(

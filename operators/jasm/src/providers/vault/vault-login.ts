@@ -62,7 +62,8 @@ interface Proof {
 async function serviceAccountProof({ config, role }: LoginOptions): Promise<Proof> {
   const { tokenFile = SERVICE_ACCOUNT_TOKEN, role: usual } = config.auth;
   const wanted = role || usual;
-  if (!wanted) throw noCredential('no Vault role to log in with is configured: set vault.auth.role, or a role in the policy');
+  if (!wanted)
+    throw noCredential('no Vault role to log in with is configured: set vault.auth.role, or a role in the policy');
   const jwt = await credentialIn(tokenFile, 'vault.auth.tokenFile');
   return { body: { role: wanted, jwt }, secret: jwt };
 }
@@ -73,7 +74,9 @@ async function appRoleProof({ config, env }: LoginOptions): Promise<Proof> {
   const secretId =
     secretIdFile === undefined ? env.VAULT_SECRET_ID : await credentialIn(secretIdFile, 'vault.auth.secretIdFile');
   if (!secretId)
-    throw noCredential('no secret id to log in to Vault with is configured: set vault.auth.secretIdFile, or VAULT_SECRET_ID');
+    throw noCredential(
+      'no secret id to log in to Vault with is configured: set vault.auth.secretIdFile, or VAULT_SECRET_ID',
+    );
   return { body: { role_id: roleId, secret_id: secretId }, secret: secretId };
 }
 

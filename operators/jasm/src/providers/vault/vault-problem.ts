@@ -29,7 +29,12 @@ export function readProblem(answer: HttpAnswer, read: FailedRead): ProviderError
     case 'not-found':
       return problem(answer, read, kind, `Vault has no secret at ${where}: ${missing(answer)}`);
     case 'transient':
-      return problem(answer, read, kind, `Vault is temporarily unavailable for ${where} (status ${answer.status}); it is retried`);
+      return problem(
+        answer,
+        read,
+        kind,
+        `Vault is temporarily unavailable for ${where} (status ${answer.status}); it is retried`,
+      );
     default:
       // The error text of the store is left out, because it may quote anything.
       return problem(

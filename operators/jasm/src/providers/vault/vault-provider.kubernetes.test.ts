@@ -135,7 +135,9 @@ describe('a secret in a real Vault', () => {
       kind: 'not-found',
     });
     await vault.administer('DELETE', 'secret/metadata/life');
-    await expect(store.fetchSecret(ref('secret/life'), never)).rejects.toThrow('Vault has no secret at secret/data/life');
+    await expect(store.fetchSecret(ref('secret/life'), never)).rejects.toThrow(
+      'Vault has no secret at secret/data/life',
+    );
     await expect(store.probeVersion(ref('secret/life'), never)).rejects.toMatchObject({ kind: 'not-found' });
     await put('life', '{"v":1}');
     const again = await store.probeVersion(ref('secret/life', { versionId: '1' }), never);

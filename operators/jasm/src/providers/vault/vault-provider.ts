@@ -137,7 +137,8 @@ function versionOf({ created_time }: VersionMetadata, number: unknown): string {
 }
 
 function gone({ version, destroyed }: VersionMetadata, { path }: SecretRef, operation: string): ProviderError {
-  const problem = destroyed === true ? 'is destroyed: write a new version' : 'is deleted: undelete it, or write a new version';
+  const problem =
+    destroyed === true ? 'is destroyed: write a new version' : 'is deleted: undelete it, or write a new version';
   return new ProviderError(`version ${String(version)} of ${path} in Vault ${problem}`, {
     kind: 'not-found',
     provider: PROVIDER,
