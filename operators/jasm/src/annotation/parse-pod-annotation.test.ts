@@ -246,7 +246,7 @@ describe('an invalid annotation', () => {
     [`${BASE}region: eu_west`, /^region \(line 4\): Invalid value: "eu_west": a lowercase RFC 1123 label/],
     [`${BASE}region: evil.example`, /must not contain dots/],
     [`${BASE}type: a b`, /^type \(line 4\): Invalid value: "a b": name part must consist of/],
-    [`${BASE}type: bootstrap.kubernetes.io/token`, /^type .*the cluster that grant access to the cluster/],
+    [`${BASE}type: bootstrap.kubernetes.io/token`, /^type .*credentials that grant access to the cluster/],
     [
       `${BASE}type: kubernetes.io/service-account-token`,
       /^type .*Secrets of this type are filled by the cluster itself/,
