@@ -14,13 +14,13 @@ const { aws, vault, azure, mock } = configOf(config, { allowAllPaths: true, mock
 const PROVIDERS = [...providerKinds({ aws, vault, azure, mock }).keys()];
 const FIELDS = Object.keys(entrySchema.json.properties ?? {});
 
-it('the tables of fields and of refusals are what the code says', async () => {
+it('the tables of fields and of rejected annotations match the code', async () => {
   await expect(withRefusals(withFields(page))).toMatchFileSnapshot('./annotation.md');
 });
 
 describe('every field', () => {
   const sections = page.split(/^### /m).slice(1);
-  it('has a section of its own', () => {
+  it('has its own section', () => {
     expect(sections.map((section) => /^`(\w+)`/.exec(section)?.[1])).toEqual([...FIELDS, 'secrets']);
   });
 

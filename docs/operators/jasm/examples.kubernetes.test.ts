@@ -28,13 +28,13 @@ beforeAll(async () => {
 
 // Write the pages anew with: npm run test:kubernetes -- docs/operators/jasm -u
 
-it('a reader of the pages about the mock sees what they show', async () => {
+it('the commands of the pages about the mock print the output shown there', async () => {
   await using reader = readerWith('npm start -- --operators jasm --kubeconfig kubeconfig', 'ready bowline');
   for (const page of ['README.md', 'delivery.md', 'troubleshooting.md']) await reader.read(join(here, page));
   reader.finish();
 }, 300_000);
 
-it('a reader of the page about the policy sees what it shows', async () => {
+it('the commands of the policy page print the output shown there', async () => {
   await using controlPlane = await startControlPlane({ kind: 'embedded' });
   await writeKubeconfig(kubeconfig, await controlPlane.kubeconfig('admin'));
   await using reader = readerWith(
@@ -47,7 +47,7 @@ it('a reader of the page about the policy sees what it shows', async () => {
   reader.finish();
 }, 300_000);
 
-it('a reader of the pages of the providers installs the operator as they say', async () => {
+it('the install commands of the provider pages succeed', async () => {
   await using controlPlane = await startControlPlane({
     kind: 'kubernetes',
     scheduler: false,

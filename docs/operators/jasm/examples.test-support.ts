@@ -91,7 +91,7 @@ export async function startExample({ config, fill = {}, env = {} }: ExampleOptio
         // What may be better in a moment is tried again: the time for that has to pass.
         await c.clock.advance(500);
       }
-      throw new Error('the pod was not told of a failure');
+      throw new Error('no event reported a failure to the pod');
     },
   };
   return Object.defineProperties({ ...c, ...own }, Object.getOwnPropertyDescriptors(c));

@@ -24,7 +24,7 @@ describe('aws-secretsmanager', () => {
   const page = textOf('providers/aws-secretsmanager.md');
   const ROLE = 'arn:aws:iam::123456789012:role/shop-secrets';
 
-  it('brings the secret of the example with the rights of the page, and fails as it says', async () => {
+  it('delivers the secret of the example with the permissions of the page, and fails with the documented messages', async () => {
     await using aws = await FakeAws.start();
     using _ = useEnvironment(aws.environment);
     aws.put('prod/shop/db', VALUE);
@@ -52,7 +52,7 @@ describe('aws-secretsmanager', () => {
     expect(messages).toEqual(errorsIn(page).slice(0, -1));
   });
 
-  it('reads as the role of the namespace, tagged with its name, or says that it may not', async () => {
+  it('reads with the role of the namespace, tagged with its name, or reports that it is denied', async () => {
     await using aws = await FakeAws.start();
     using _ = useEnvironment(aws.environment);
     aws.put('prod/shop/db', VALUE);
@@ -66,7 +66,7 @@ describe('aws-secretsmanager', () => {
   });
 });
 
-it('vault brings the secret of the example with the rights of the page, and fails as it says', async () => {
+it('vault delivers the secret of the example with the permissions of the page, and fails with the documented messages', async () => {
   await using fake = await FakeVault.start();
   fake.put('secret', 'shop/db', VALUE);
   fake.kubernetesRoles.set('jasm', TOKEN);
@@ -106,7 +106,7 @@ it('vault brings the secret of the example with the rights of the page, and fail
   expect(messages).toEqual(errorsIn(textOf('providers/vault.md')));
 });
 
-it('azure-keyvault brings the secret of the example, and fails as the page says', async () => {
+it('azure-keyvault delivers the secret of the example, and fails with the documented messages', async () => {
   await using fake = await FakeAzure.start();
   fake.put('shop-db', VALUE);
   fake.assertions.set(fake.clientId, TOKEN);
@@ -137,7 +137,7 @@ it('azure-keyvault brings the secret of the example, and fails as the page says'
   expect(messages).toEqual(errorsIn(textOf('providers/azure-keyvault.md')));
 });
 
-it('kubernetes brings the Secret of another namespace that is shared, and tells nobody else of it', async () => {
+it('kubernetes delivers a shared Secret of another namespace, and hides it from other namespaces', async () => {
   await using c = await startExample({ config: 'kubernetes/bowline.yaml', fill: { 'platform/*': 'platform-*/*' } });
   c.names.set('platform', await c.createNamespace('platform'));
   await c.apply('kubernetes/source.yaml');
@@ -149,7 +149,7 @@ it('kubernetes brings the Secret of another namespace that is shared, and tells 
   expect(messages).toEqual(errorsIn(textOf('providers/kubernetes.md')));
 });
 
-it('mock brings the secret of the example, and fails as the page says', async () => {
+it('mock delivers the secret of the example, and fails with the documented messages', async () => {
   await using c = await startExample({ config: 'mock/bowline.yaml' });
   const values = JSON.parse(VALUE) as Readonly<Record<string, string>>;
   const stored = {

@@ -62,14 +62,14 @@ describe('the examples of the plan', () => {
     return secret;
   }
 
-  it('v1: one secret becomes the Secret of the plan', async () => {
+  it('v1: one secret is written as the documented Secret', async () => {
     aws.put('/prod/codnod/config', CONFIG);
     await c.ask('v1', annotation('v1.yaml'));
     await comesOut('app-credentials', 'aws-secretsmanager', '/prod/codnod/config', CONFIG);
     expect(await c.untilEvent('v1', 'SecretSyncSuccess')).toMatchObject({ type: 'Normal' });
   });
 
-  it('v2: each of several secrets becomes one', async () => {
+  it('v2: each of several secrets is written as a Secret', async () => {
     aws.put('/prod/db/credentials', CONFIG);
     vault.put('secret', 'api-keys', API_KEYS);
     await c.ask('v2', annotation('v2.yaml'));
@@ -77,7 +77,7 @@ describe('the examples of the plan', () => {
     await comesOut('api-keys', 'vault', 'secret/data/api-keys', API_KEYS);
   });
 
-  it('v3: the Secret has the chosen keys, and the version that AWS names', async () => {
+  it('v3: the Secret has the selected keys and the version of AWS', async () => {
     const version = aws.put('/prod/all-secrets', { ...CONFIG, ...API_KEYS });
     await c.ask('v3', annotation('v3.yaml'));
     const chosen = { DB_PASSWORD: CONFIG.DB_PASSWORD ?? '', ...API_KEYS };

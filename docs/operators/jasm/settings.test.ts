@@ -15,11 +15,11 @@ const shown = sourceFiles(FOLDER, '.md').flatMap((page) =>
   [...textOf(page).matchAll(/^```yaml\n(jasm:\n.*?)^```$/gms)].map(([, text = '']) => [page, text] as const),
 );
 
-it('pages show settings', () => {
+it('the pages contain examples of settings', () => {
   expect(shown.length).toBeGreaterThan(5);
 });
 
-it.each(shown)('%s shows settings that are accepted', (_, text) => {
+it.each(shown)('%s shows valid settings', (_, text) => {
   const { jasm } = parse(text) as { readonly jasm: object };
   // Who may read what is a page of its own.
   expect(() => configOf(config, { policy: [], ...jasm })).not.toThrow();
@@ -29,13 +29,13 @@ describe('every provider', () => {
   const { aws, vault, azure, mock } = configOf(config, { allowAllPaths: true, mock: { enabled: true } });
   const kinds = [...providerKinds({ aws, vault, azure, mock }).values()];
 
-  it.each(kinds)('has a page that says in one line what a path is: $name', ({ name, pathFormat }) => {
+  it.each(kinds)('has a page that describes its path format in one line: $name', ({ name, pathFormat }) => {
     const page = textOf(`${FOLDER}/providers/${name}.md`);
     expect(page).toMatch(new RegExp(`^# \`${name}\`\n`));
     expect(page).toContain(`\n\nA path is ${pathFormat}.\n\n`);
   });
 
-  it('is in the list of the first page', () => {
+  it('is listed on the overview page', () => {
     const listed = [...textOf(`${FOLDER}/README.md`).matchAll(/^\| `([a-z-]+)` \| .*\(providers\/\1\.md\)/gm)];
     expect(listed.map(([, name]) => name)).toEqual(kinds.map(({ name }) => name));
   });

@@ -22,7 +22,7 @@ const WARNINGS = {
 const page = readFileSync(new URL('./troubleshooting.md', import.meta.url), 'utf8');
 const rows = [...page.matchAll(/^\| `(\w+)` \| /gm)].map(([, reason = '']) => reason);
 
-it('the page has a row for every reason of an event, and for no other', () => {
+it('the page has a row for every event reason, and no others', () => {
   expect(rows.toSorted()).toEqual([...Object.keys(WARNINGS), ...normalReasons()].sort());
 });
 

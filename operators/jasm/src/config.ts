@@ -11,50 +11,48 @@ export const config = s
       .duration()
       .default('10h')
       .describe(
-        'How often every source is looked at although nothing happened, a tenth more or less: its version, and its value only if that is another. 0s: never.',
+        'The interval at which every source is checked even if nothing has changed, plus or minus 10 %. The value is read only if the version has changed. 0s disables these checks.',
       ),
     permanentErrorRequeue: s
       .duration()
       .default('1m')
       .describe(
-        'How soon it is tried again what only somebody can mend, such as a secret that does not exist; later each time, up to 10 minutes. 0s: not before something changes.',
+        'The delay before the first retry after an error that does not resolve by itself, such as a secret that does not exist. It increases up to 10 minutes. 0s: retry only when something changes.',
       ),
     managedBy: s
       .enum(OUR_MANAGERS)
       .default(OUR_MANAGERS[0])
       .describe(
-        'The value of the label app.kubernetes.io/managed-by of Secrets that are written. Either makes a Secret ours.',
+        'The value of the label app.kubernetes.io/managed-by of new Secrets. JASM manages Secrets with either value.',
       ),
     allowDeletion: s
       .boolean()
       .default(false)
-      .describe(
-        'Delete Secrets whose askers all said so with deletionPolicy Delete, after the last of their pods is gone.',
-      ),
+      .describe('Delete a Secret that no pod requests any more, if all its requesters set deletionPolicy Delete.'),
     deletionGrace: s
       .duration()
       .default('5m')
-      .describe('How long after the last pod is gone a Secret is deleted. A restart of the operator begins it anew.'),
+      .describe(
+        'The delay between the deletion of the last requesting pod and the deletion of the Secret. It starts again when the operator is restarted.',
+      ),
     allowRestart: s
       .boolean()
       .default(false)
-      .describe(
-        'Restart Deployments, StatefulSets and DaemonSets when a Secret of theirs changes, where somebody wants it.',
-      ),
+      .describe('Allow restarting Deployments, StatefulSets and DaemonSets when a Secret that they requested changes.'),
     restart: s
       .boolean()
       .default(false)
-      .describe('Whether that is wanted where neither the annotation nor the namespace says it.'),
+      .describe('Whether workloads are restarted if neither the annotation nor the namespace specifies it.'),
     restartInterval: s
       .duration()
       .default('5m')
       .describe(
-        'The least time between two restarts of a workload for one Secret. Of the contents that come sooner, the last one counts.',
+        'The minimum time between two restarts of a workload for one Secret. If the content changes several times within it, the workload is restarted once, for the last content.',
       ),
     perObjectMetrics: s
       .boolean()
       .default(false)
-      .describe('Label metrics with namespace and name of each Secret. Every one of them adds series.'),
+      .describe('Add the labels namespace and secret to the time of the last success. Every Secret adds a series.'),
     ...PROVIDER_CONFIG,
   })
   .rule(policyRule.rule, policyRule);

@@ -14,7 +14,7 @@ function setUp(perObject = false) {
 }
 
 describe('JasmMetrics', () => {
-  it('are there from the start', async () => {
+  it('exist from the start', async () => {
     const { lines } = setUp();
     expect(await lines('jasm_sync_total')).toEqual([
       'jasm_sync_total{provider="mock",result="success"} 0',
@@ -24,7 +24,7 @@ describe('JasmMetrics', () => {
     expect(await lines('jasm_managed_secrets')).toEqual(['jasm_managed_secrets 0']);
   });
 
-  it('count and time syncs by how they end', async () => {
+  it('count syncs by result and measure their duration', async () => {
     const { metrics, clock, lines } = setUp();
     await metrics.measure('mock', () => clock.advance(2_000));
     await expect(metrics.measure('mock', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
@@ -50,7 +50,7 @@ describe('JasmMetrics', () => {
     expect(await lines('jasm_coalesced_fetches_total')).toEqual(['jasm_coalesced_fetches_total{provider="mock"} 1']);
   });
 
-  it('name no Secret unless asked to', async () => {
+  it('have no label for a Secret unless configured', async () => {
     const { metrics, lines } = setUp();
     metrics.see('shop/db', true);
     metrics.succeeded('shop/db');
@@ -58,7 +58,7 @@ describe('JasmMetrics', () => {
     expect(await lines('jasm_managed_secrets')).toEqual(['jasm_managed_secrets 1']);
   });
 
-  it('forget a Secret that is gone', async () => {
+  it('drop a Secret that was deleted', async () => {
     const { metrics, lines } = setUp(true);
     metrics.see('shop/db', true);
     metrics.succeeded('shop/db');
@@ -70,7 +70,7 @@ describe('JasmMetrics', () => {
     expect(await lines('jasm_managed_secrets')).toEqual(['jasm_managed_secrets 0']);
   });
 
-  it('forget a Secret that was never ours, and that keys are no longer merged into', async () => {
+  it('drop a Secret that is not ours when keys are no longer merged into it', async () => {
     const { metrics, lines } = setUp(true);
     metrics.see('shop/theirs', false);
     metrics.succeeded('shop/theirs');

@@ -38,37 +38,37 @@ export class JasmMetrics implements SourceMetrics {
     this.#perObject = perObject;
     this.#syncs = metrics.counter({
       name: 'jasm_sync_total',
-      help: 'Reads of sources for a Secret by how they ended.',
+      help: 'Number of syncs of a Secret, by result.',
       labels: ['provider', 'result'],
     });
     this.#duration = metrics.histogram({
       name: 'jasm_sync_duration_seconds',
-      help: 'How long reading a source and writing its Secret took.',
+      help: 'Duration of syncs: reading a source and writing its Secret.',
       labels: ['provider'],
       buckets: SECONDS,
     });
     this.#calls = metrics.counter({
       name: 'jasm_provider_api_calls_total',
-      help: 'Calls to secret stores.',
+      help: 'Number of calls to secret stores.',
       labels: ['provider', 'operation', 'code'],
     });
     this.#latency = metrics.histogram({
       name: 'jasm_provider_latency_seconds',
-      help: 'How long calls to secret stores took.',
+      help: 'Duration of calls to secret stores.',
       labels: ['provider', 'operation'],
       buckets: SECONDS,
     });
     this.#coalesced = metrics.counter({
       name: 'jasm_coalesced_fetches_total',
-      help: 'Reads that a call made for others has served.',
+      help: 'Number of reads that were served by a call for another Secret.',
       labels: ['provider'],
     });
     this.#lastSuccess = metrics.gauge({
       name: 'jasm_last_success_timestamp_seconds',
-      help: 'When a Secret was last in sync with its source.',
+      help: 'The last time at which a Secret was in sync with its source, in seconds since the epoch.',
       labels: perObject ? ['namespace', 'secret'] : [],
     });
-    const managed = metrics.gauge({ name: 'jasm_managed_secrets', help: 'Secrets that are managed.' });
+    const managed = metrics.gauge({ name: 'jasm_managed_secrets', help: 'Number of managed Secrets.' });
     for (const provider of providers) {
       this.#coalesced.add({ provider }, 0);
       this.#duration.zero?.({ provider });

@@ -12,24 +12,27 @@ async function rightsOn(resource: string, config: Readonly<Record<string, unknow
   return cluster.filter(({ resources }) => resources?.includes(resource)).flatMap(({ verbs }) => verbs);
 }
 
-describe('the rights of the operator', () => {
-  it('has no right to delete Secrets unless deletion is allowed', async () => {
+describe('the permissions of the operator', () => {
+  it('do not include deleting Secrets unless deletion is allowed', async () => {
     expect(await rightsOn('secrets')).toEqual(['get', 'list', 'watch', 'create', 'patch']);
     expect(await rightsOn('secrets', { allowDeletion: true })).toContain('delete');
   });
 
-  it.each(['deployments', 'statefulsets', 'daemonsets'])('has none on %s unless restarts are allowed', async (kind) => {
-    expect(await rightsOn(kind)).toEqual([]);
-    expect(await rightsOn(kind, { restart: true })).toEqual([]);
-    expect(await rightsOn(kind, { allowRestart: true })).toEqual(['get', 'patch']);
-  });
+  it.each(['deployments', 'statefulsets', 'daemonsets'])(
+    'do not include %s unless restarts are allowed',
+    async (kind) => {
+      expect(await rightsOn(kind)).toEqual([]);
+      expect(await rightsOn(kind, { restart: true })).toEqual([]);
+      expect(await rightsOn(kind, { allowRestart: true })).toEqual(['get', 'patch']);
+    },
+  );
 
-  it('reads pods and namespaces, and writes neither', async () => {
+  it('include reading but not writing pods and namespaces', async () => {
     expect(await rightsOn('pods')).toEqual(['get', 'list', 'watch']);
     expect(await rightsOn('namespaces')).toEqual(['get', 'list', 'watch']);
   });
 
-  it('needs no right in the whole cluster where it is limited to namespaces', async () => {
+  it('include no cluster-wide permission if the operator is restricted to namespaces', async () => {
     const { cluster, namespaces } = permissionsOf(withinNamespaces(await withConfig(jasm, { policy: [] }), ['shop']));
     expect(cluster).toEqual([]);
     expect(namespaces.shop?.flatMap(({ resources = [] }) => resources)).toEqual(['pods', 'secrets', 'events']);
@@ -55,16 +58,16 @@ function setUp(section: object, namespaces?: readonly string[]): readonly string
 }
 
 describe('the start of the operator', () => {
-  it('fails with a rule about a provider that there is not', () => {
+  it('fails if a rule names an unknown provider', () => {
     const policy = [{ namespaces: ['**'], provider: 'valt', paths: ['**'] }];
     expect(() => setUp({ policy })).toThrow(
-      'jasm.policy[0].provider: there is no provider "valt"; there are aws-secretsmanager, vault, azure-keyvault, kubernetes',
+      'jasm.policy[0].provider: unknown provider "valt"; supported providers: aws-secretsmanager, vault, azure-keyvault, kubernetes',
     );
   });
 
-  it('warns where annotations of namespaces cannot be seen, and so narrow nothing', () => {
+  it('warns if annotations of namespaces cannot be read and therefore have no effect', () => {
     expect(setUp({ policy: [] }, ['shop'])).toEqual([
-      expect.stringMatching(/"level":"warn".*jasm\.codnod\.io\/permitted-paths narrows nothing/) as string,
+      expect.stringMatching(/"level":"warn".*jasm\.codnod\.io\/permitted-paths .* have no effect/) as string,
     ]);
     expect(setUp({ policy: [] })).toEqual([]);
     // There, everything is refused, with a message that gives the reason.

@@ -55,7 +55,7 @@ export function jasmWith(options: JasmOptions = {}): Operator {
 export const jasm = jasmWith();
 
 /** Settings that the owner of a namespace may rely on, but that have no effect there. */
-const UNSEEN_NAMESPACES = `limited to namespaces the operator cannot see their annotations: ${NAMESPACE_ANNOTATIONS.permittedPaths} narrows nothing and ${NAMESPACE_ANNOTATIONS.restart} does not count; use the policy and the annotations of pods, or set permittedPathsRequired to refuse all`;
+const UNSEEN_NAMESPACES = `an operator restricted to some namespaces cannot read their annotations: ${NAMESPACE_ANNOTATIONS.permittedPaths} and ${NAMESPACE_ANNOTATIONS.restart} have no effect; use the policy and the annotations of pods, or set permittedPathsRequired to deny all requests`;
 
 function setUp(context: SetupContext<Config>, options: JasmOptions): Deps {
   const { config, client, namespace, namespaces, clock, random, log, signal } = context;

@@ -4,8 +4,8 @@ import { local } from './samples.ts';
 
 const [secrets, deployments] = local.shows ?? [];
 
-describe('what is shown of the samples', () => {
-  it('tells the keys of a Secret and where they come from, and never a value', () => {
+describe('the state of the samples', () => {
+  it('shows the keys of a Secret and their source, but no values', () => {
     const secret = {
       metadata: {
         labels: { [SECRET_LABELS.provider]: 'mock' },
@@ -18,11 +18,11 @@ describe('what is shown of the samples', () => {
   });
 
   it.each([
-    [{ observedGeneration: 1, availableReplicas: 1, updatedReplicas: 1 }, false, '1 of 1 pods run'],
-    [{ observedGeneration: 2, availableReplicas: 1, updatedReplicas: 0 }, false, '0 of 1 pods run'],
-    [{ observedGeneration: 2, availableReplicas: 1, updatedReplicas: 1 }, true, '1 of 1 pods run'],
-    [undefined, false, '0 of 1 pods run'],
-  ])('takes a Deployment with the status %j for ready: %s', (status, isReady, message) => {
+    [{ observedGeneration: 1, availableReplicas: 1, updatedReplicas: 1 }, false, '1 of 1 pods running'],
+    [{ observedGeneration: 2, availableReplicas: 1, updatedReplicas: 0 }, false, '0 of 1 pods running'],
+    [{ observedGeneration: 2, availableReplicas: 1, updatedReplicas: 1 }, true, '1 of 1 pods running'],
+    [undefined, false, '0 of 1 pods running'],
+  ])('reports whether a Deployment with the status %j is ready: %s', (status, isReady, message) => {
     const deployment = { metadata: { generation: 2 }, spec: { replicas: 1 }, status };
     expect(deployments?.state(deployment as never)).toEqual({ isReady, message });
   });

@@ -45,7 +45,8 @@ export const samples: readonly Sample[] = [namespace, store, web];
 /** local configures a local trial: with the mock, whose secrets are made up, and without a policy. */
 export const local: LocalUse = {
   config: { allowAllPaths: true, mock: { enabled: true } },
-  warning: 'every pod may ask for every path (allowAllPaths), and the provider mock is on; in a cluster give a policy',
+  warning:
+    'every pod may request every path (allowAllPaths), and the provider mock is enabled; in a cluster, configure a policy',
   shows: [
     show(Secret, {
       labelSelector: `${MANAGED_BY} in (${OUR_MANAGERS.join(',')}),${SECRET_LABELS.provider}`,
@@ -81,5 +82,5 @@ function deploymentState({ metadata, spec, status }: Deployment): { isReady: boo
   const wanted = spec?.replicas ?? 1;
   const isCurrent = status?.observedGeneration === metadata?.generation;
   const running = Math.min(status?.availableReplicas ?? 0, status?.updatedReplicas ?? 0);
-  return { isReady: isCurrent && running >= wanted, message: `${running} of ${wanted} pods run` };
+  return { isReady: isCurrent && running >= wanted, message: `${running} of ${wanted} pods running` };
 }

@@ -23,7 +23,9 @@ it('puts secrets into the mock, shows their keys but no values unless asked to, 
   expect((await mock('get')).out).toBe('The mock has no secrets.\n');
   const first = await mock('set', '/shop/db', `password=${CANARY}=x`, 'user=shop');
   expect(first).toMatchObject({ code: 0, err: '' });
-  expect(first.out).toMatch(/^\/shop\/db has the keys password, user\nNew pods get it; .*force-sync changes\.\n$/);
+  expect(first.out).toMatch(
+    /^\/shop\/db has the keys password, user\nNew pods receive it\. .*force-sync of its pod\.\n$/,
+  );
   await mock('set', '/other', 'a=1');
   expect((await mock('get')).out).toBe('/other has the keys a\n/shop/db has the keys password, user\n');
   const shown = await mock('get', '/shop/db', '--show-values');
@@ -31,9 +33,9 @@ it('puts secrets into the mock, shows their keys but no values unless asked to, 
 
   await mock('set', '/shop/db', 'user=new');
   expect((await mock('get', '/shop/db', '--show-values')).out).toBe('/shop/db has the keys user\n  user=new\n');
-  expect(await mock('clear', '/shop/db')).toEqual({ code: 0, out: '/shop/db is gone from the mock.\n', err: '' });
+  expect(await mock('clear', '/shop/db')).toEqual({ code: 0, out: '/shop/db was removed from the mock.\n', err: '' });
   expect((await mock('get')).out).toBe('/other has the keys a\n');
-  expect((await mock('clear')).out).toBe('The mock has no secrets any more.\n');
+  expect((await mock('clear')).out).toBe('All secrets were removed from the mock.\n');
   expect((await mock('get')).out).toBe('The mock has no secrets.\n');
   const { data } = await c.admin.get(Secret, key);
   expect(Object.keys(data ?? {})).toEqual(['values.json']);
@@ -60,7 +62,7 @@ it.each<[readonly string[], number, RegExp]>([
   [['set', '/a', 'k=v', CANARY], 2, /value 2 of 2 has no key; write KEY=VALUE/],
   [['set', '/a', `=${CANARY}`], 2, /value 1 of 1 has no key/],
   [['set', '/a'], 2, /missing required argument 'values'/],
-  [['get', '/nowhere'], 1, /the mock has no secret at \/nowhere: `bowline jasm mock get` shows/],
+  [['get', '/nowhere'], 1, /the mock has no secret at \/nowhere; list its secrets with `bowline jasm mock get`/],
   [['clear', '/nowhere'], 1, /the mock has no secret at \/nowhere/],
 ])('answers %j with exit code %i, a way out, and no value', async (args, code, message) => {
   await using files = await temporaryFiles();

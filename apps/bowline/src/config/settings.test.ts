@@ -106,9 +106,7 @@ describe('a mistake', () => {
   it.each(['run', 'manifests'])('is to %s jasm when nobody has said who may read what', async (command) => {
     const { code, out, err } = await bowline([command, '--operators', 'jasm'], { registry: operators });
     expect([code, out]).toEqual([2, '']);
-    expect(err).toMatch(
-      /say who may read what in the setting jasm\.policy, or allow everything with --allow-all-paths/,
-    );
+    expect(err).toMatch(/define rules in jasm\.policy, or allow everything with --allow-all-paths/);
     expect(err).toContain('BOWLINE_CONFIG_INVALID');
   });
 

@@ -54,10 +54,10 @@ describe('bowline up', () => {
     expect(JSON.parse(String(value))).toMatchObject({
       ready: true,
       controlPlane: { kind, url: expect.stringContaining('https://127.0.0.1:') },
-      warnings: [expect.stringMatching(/^jasm: every pod may ask for every path/)],
+      warnings: [expect.stringMatching(/^jasm: every pod may request every path/)],
       objects: [
         { kind: 'ConfigMapSync', key: 'sample-platform/registry-ca', isReady: true },
-        { kind: 'Deployment', key: 'sample-shop/web', isReady: true, message: '1 of 1 pods run' },
+        { kind: 'Deployment', key: 'sample-shop/web', isReady: true, message: '1 of 1 pods running' },
         { kind: 'Secret', key: 'sample-shop/database', isReady: true },
       ],
     });
@@ -112,7 +112,7 @@ describe('bowline up', () => {
         if (pattern.test(value)) return value;
       }
     };
-    await until(/^caution +jasm: every pod may ask for every path/);
+    await until(/^caution +jasm: every pod may request every path/);
     const before = await until(/Secret sample-shop\/database +ready .* version /);
     const set = ['jasm', 'mock', 'set', '/shop/database', 'username=shop', 'password=another'];
     expect(await bowline([...set, '--kubeconfig', kubeconfig], { registry: operators })).toMatchObject({ code: 0 });

@@ -71,7 +71,7 @@ function ofNames({
       ),
     );
   if (versionStage !== undefined && versionId !== undefined)
-    problems.push(forbidden('versionId', 'versionStage names a version already; leave one of them'));
+    problems.push(forbidden('versionId', 'cannot be combined with versionStage; remove one of them'));
   return problems;
 }
 
@@ -90,16 +90,18 @@ function ofKeys(
   if (format === 'json') {
     if (key !== undefined)
       problems.push(
-        forbidden('key', 'a JSON object has keys of its own; set format to raw or binary, or choose with keys'),
+        forbidden('key', 'format json takes the keys from the JSON object; remove key, or set format to raw or binary'),
       );
     const sources = keys && new Set(keys.map(({ source }) => source));
     for (const [index, source] of optionalKeys.entries())
       if (sources && !sources.has(source))
-        problems.push(invalid(`optionalKeys[${index}]`, source, 'is not in keys; add it there, or leave it out here'));
+        problems.push(
+          invalid(`optionalKeys[${index}]`, source, 'is not in keys; add it to keys, or remove it from optionalKeys'),
+        );
     return problems;
   }
   if (key === undefined)
-    problems.push({ field: 'key', message: `Required value: format ${format} needs the key that the value gets` });
+    problems.push({ field: 'key', message: `Required value: format ${format} needs the key to store the value under` });
   else isKey('key', key);
   for (const [field, value] of [
     ['keys', given],
@@ -107,7 +109,7 @@ function ofKeys(
   ] as const)
     if (value !== undefined)
       problems.push(
-        forbidden(field, `a ${format} secret has no keys to choose from; remove ${field}, or set format to json`),
+        forbidden(field, `a ${format} secret has no keys to select from; remove ${field}, or set format to json`),
       );
   return problems;
 }
@@ -118,13 +120,20 @@ function ofPolicies({ creationPolicy, deletionPolicy, immutable, refreshInterval
     problems.push(
       forbidden(
         'immutable',
-        `creationPolicy ${creationPolicy} writes into a Secret that others change too; use Create`,
+        `creationPolicy ${creationPolicy} writes to a Secret that other clients change; use Create`,
       ),
     );
   if (immutable && (refreshIntervalMs(refreshInterval) ?? 0) > 0)
-    problems.push(forbidden('refreshInterval', 'an immutable Secret never changes; leave one of them'));
+    problems.push(
+      forbidden('refreshInterval', 'an immutable Secret cannot be refreshed; remove refreshInterval or immutable'),
+    );
   if (deletionPolicy === 'Delete' && creationPolicy === 'Merge')
-    problems.push(forbidden('deletionPolicy', 'a Secret that is merged into is not ours to delete; use Retain'));
+    problems.push(
+      forbidden(
+        'deletionPolicy',
+        'with creationPolicy Merge the Secret has another owner and is never deleted by JASM; use Retain',
+      ),
+    );
   return problems;
 }
 
@@ -133,7 +142,7 @@ function ofType(
   keys: readonly KeySelection[] | undefined,
 ): readonly EntryProblem[] {
   const reserved = reservedType(type);
-  if (reserved !== undefined) return [invalid('type', type, `${reserved}; use another, such as Opaque`)];
+  if (reserved !== undefined) return [invalid('type', type, `${reserved}; use another type, such as Opaque`)];
   if (creationPolicy === 'Merge') return [];
   const known = template
     ? Object.keys(template)

@@ -6,13 +6,15 @@ const text = (most: number) => s.string().minLength(1).maxLength(most);
  * entrySchema is one requested secret, as an entry of a pod's annotation. Rules between fields are checked separately.
  */
 export const entrySchema = s.object({
-  provider: s.string().describe('The store, for instance aws-secretsmanager.'),
-  path: text(2_048).describe("The secret in the store, in the store's own format."),
+  provider: s.string().describe('The name of the store, for example aws-secretsmanager.'),
+  path: text(2_048).describe('The path of the secret, in the format of the store.'),
   secretName: text(253).describe('The name of the Secret to write.'),
   // A list or a map: see keyListSchema and keyMapSchema.
   keys: s
     .unknown()
-    .describe('Which keys the Secret gets: a list, or a map from its keys to those of the source.')
+    .describe(
+      'The keys of the Secret: a list of keys of the source, or a map from keys of the Secret to keys of the source. Defaults to all keys.',
+    )
     .optional(),
   optionalKeys: s
     .array(text(2_048))
@@ -20,15 +22,20 @@ export const entrySchema = s.object({
     .listType('set')
     .describe('Keys of the source that may be missing.')
     .optional(),
-  missingKeyPolicy: s.enum(['Fail', 'Ignore']).default('Fail').describe('What happens when a key is missing or null.'),
-  versionStage: text(256).describe('The stage of the version to read. Defaults to the current one.').optional(),
+  missingKeyPolicy: s
+    .enum(['Fail', 'Ignore'])
+    .default('Fail')
+    .describe('What happens if a key of the source is missing or null.'),
+  versionStage: text(256)
+    .describe('The staging label of the version to read. Defaults to the current version.')
+    .optional(),
   versionId: text(256).describe('The version to read.').optional(),
   type: text(317).default('Opaque').describe('The type of the Secret.'),
   format: s
     .enum(['json', 'raw', 'binary'])
     .default('json')
-    .describe('What the secret is: a JSON object, text, or bytes.'),
-  key: text(253).describe('The key that gets a raw or binary secret.').optional(),
+    .describe('The format of the secret: a JSON object, text, or bytes.'),
+  key: text(253).describe('The key of the Secret for the value of a raw or binary secret.').optional(),
   decode: s
     .enum(['None', 'Base64', 'Base64URL', 'Auto'])
     .default('None')
@@ -36,22 +43,29 @@ export const entrySchema = s.object({
   template: s
     .map(s.string())
     .minProperties(1)
-    .describe('Values made of others by key, with CEL in {{ }} over data. The Secret then has these keys alone.')
+    .describe('Values by key, composed with CEL expressions in {{ }} over data. The Secret then has only these keys.')
     .optional(),
   creationPolicy: s
     .enum(['Create', 'Merge', 'CreateOrMerge'])
     .default('Create')
-    .describe('Whether the Secret is ours, or our keys go into one that allows it.'),
+    .describe('Whether JASM manages the whole Secret, or merges keys into a Secret of another owner that allows it.'),
   deletionPolicy: s
     .enum(['Retain', 'Delete'])
     .default('Retain')
-    .describe('What happens to the Secret when nobody asks for it any more.'),
+    .describe('What happens to the Secret when no pod requests it any more.'),
   refreshInterval: text(64)
     .default('0')
-    .describe('How often the source is looked at again: at least 1m, or 0 for never.'),
-  immutable: s.boolean().default(false).describe('Whether the Secret never changes again.'),
-  region: text(63).describe("The region of the store. Defaults to the operator's.").optional(),
-  role: text(2_048).describe("The role to read with. Defaults to the operator's.").optional(),
+    .describe('The interval at which the source is checked again: at least 1m, or 0 for never.'),
+  immutable: s
+    .boolean()
+    .default(false)
+    .describe('Whether the Secret is immutable: it is written once and never updated.'),
+  region: text(63)
+    .describe('The region of the store. Defaults to the region in the configuration of the operator.')
+    .optional(),
+  role: text(2_048)
+    .describe('The role to read with. Defaults to the role in the configuration of the operator.')
+    .optional(),
   restart: s.boolean().describe('Whether the workload is restarted when the content changes.').optional(),
 });
 

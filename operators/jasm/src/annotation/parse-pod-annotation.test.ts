@@ -16,8 +16,8 @@ function request(text: string): SecretSyncRequest {
   return only;
 }
 
-describe('an annotation that is right', () => {
-  test('asks for one secret with three fields; everything else has a default', () => {
+describe('a valid annotation', () => {
+  test('requests one secret with three fields; all other fields have defaults', () => {
     expect(request(BASE)).toEqual({
       field: '',
       provider: 'mock',
@@ -44,7 +44,7 @@ describe('an annotation that is right', () => {
     });
   });
 
-  test('may be JSON, have tabs in it, a byte order mark, a document mark, or the line ends of another system', () => {
+  test('may be JSON, or contain tabs, a byte order mark, a document marker or CRLF line endings', () => {
     const { hash } = request(BASE);
     for (const text of [
       '{"provider":"mock","path":"/app/db","secretName":"db"}',
@@ -125,11 +125,11 @@ restart: false
     ['type: kubernetes.io/tls\nkeys: {tls.crt: cert, tls.key: key}', { type: 'kubernetes.io/tls' }],
     ['type: kubernetes.io/dockerconfigjson\nformat: raw\nkey: .dockerconfigjson', { key: '.dockerconfigjson' }],
     ['type: kubernetes.io/tls\nkeys: [tls.crt]\ncreationPolicy: Merge', { creationPolicy: 'Merge' }],
-  ])('may say %j', (more, expected) => {
+  ])('accepts %j', (more, expected) => {
     expect(request(`${BASE}${more}`)).toMatchObject(expected);
   });
 
-  test('may ask for several secrets, of several providers', () => {
+  test('may request several secrets from several providers', () => {
     const { requests, problems } = parse(`
 secrets:
   - provider: aws-secretsmanager
@@ -147,35 +147,38 @@ secrets:
   });
 });
 
-describe('an annotation that is wrong', () => {
+describe('an invalid annotation', () => {
   const unreadable: [text: string, message: RegExp][] = [
-    ['', /the annotation is empty; give provider, path and secretName/],
+    ['', /the annotation is empty; set provider, path and secretName/],
     ['# nothing', /the annotation is empty/],
     ['just text', /must be a map with provider, path and secretName/],
     ['- a', /must be a map/],
     ['provider: mock\npath: [', /line 2: flow sequence .*; correct the YAML/],
     ['provider: "mock', /line 1: missing closing "quote/],
-    [`${BASE}path: /other`, /line 4: the key "path" stands here a second time/],
-    ['provider: &store mock', /line 1: the anchor &store is not read/],
-    ['provider: mock\npath: *store', /line 2: the alias \*store is not read/],
-    ['<<: {provider: mock}', /line 1: the merge key << is not read/],
-    ['provider: !!str mock', /line 1: the tag .*str is not read/],
-    ['provider: ! mock', /line 1: the tag ! is not read/],
-    ['a: 1\n---\nb: 2', /line 2: a second YAML document begins/],
-    ['%YAML 1.1\n---\na: b', /line 1: directives such as %YAML are not read/],
-    ['1: 2', /line 1: a key is no text; put it in quotes/],
-    ['? {a: b}\n: c', /line 1: a key is no text/],
-    [`a: ${'['.repeat(9)}`, /nests deeper than 8 levels/],
-    ['- '.repeat(9), /nests deeper than 8 levels/],
-    ['['.repeat(65_536), /too many parts/],
-    [`a: ${'x'.repeat(65_534)}`, /has 65537 bytes, and at most 65536 are read/],
+    [`${BASE}path: /other`, /line 4: the key "path" is duplicated/],
+    ['provider: &store mock', /line 1: the anchor &store is not supported/],
+    ['provider: mock\npath: *store', /line 2: the alias \*store is not supported/],
+    ['<<: {provider: mock}', /line 1: the merge key << is not supported/],
+    ['provider: !!str mock', /line 1: the tag .*str is not supported/],
+    ['provider: ! mock', /line 1: the tag ! is not supported/],
+    ['a: 1\n---\nb: 2', /line 2: a second YAML document starts here/],
+    ['%YAML 1.1\n---\na: b', /line 1: directives such as %YAML are not supported/],
+    ['1: 2', /line 1: a key is not a string; put it in quotes/],
+    ['? {a: b}\n: c', /line 1: a key is not a string/],
+    [`a: ${'['.repeat(9)}`, /is nested deeper than 8 levels/],
+    ['- '.repeat(9), /is nested deeper than 8 levels/],
+    ['['.repeat(65_536), /too many YAML tokens/],
+    [`a: ${'x'.repeat(65_534)}`, /has 65537 bytes, but at most 65536 are allowed/],
     [`a: ${'ü'.repeat(32_767)}`, /has 65537 bytes/],
-    [`${BASE}secrets: []`, /^secrets \(line 4\): Forbidden: stands beside provider, path, secretName; move these/],
+    [
+      `${BASE}secrets: []`,
+      /^secrets \(line 4\): Forbidden: cannot be combined with provider, path, secretName; move these/,
+    ],
     ['secrets: []', /^secrets \(line 1\): Invalid value: must be a list of entries/],
     ['secrets: {provider: mock}', /must be a list of entries/],
     [`secrets: [${'{},'.repeat(MOST_SECRETS + 1)}]`, /Too many: 21: must have at most 20 items/],
   ];
-  test.each(unreadable.map(([text, message]) => [message, text] as const))('asks for nothing: %s', (message, text) => {
+  test.each(unreadable.map(([text, message]) => [message, text] as const))('yields no request: %s', (message, text) => {
     const { requests, problems } = parse(text);
     expect(requests).toEqual([]);
     expect(problems).toEqual([{ reason: 'AnnotationInvalid', message: expect.stringMatching(message) as string }]);
@@ -184,19 +187,19 @@ describe('an annotation that is wrong', () => {
   const invalid: [text: string, message: string | RegExp][] = [
     [
       'provider: mock',
-      "path: Required value: the secret in the store, in the store's own format; secretName: Required value: the name of the Secret to write",
+      'path: Required value: the path of the secret, in the format of the store; secretName: Required value: the name of the Secret to write',
     ],
-    [`${BASE}secretname: a`, 'secretname (line 4): Forbidden: there is no such field; it is called secretName'],
+    [`${BASE}secretname: a`, 'secretname (line 4): Forbidden: unknown field; use secretName instead'],
     [
       `${BASE}colour: red`,
-      /^colour \(line 4\): Forbidden: there is no such field; known are provider, path, secretName, keys/,
+      /^colour \(line 4\): Forbidden: unknown field; supported fields: provider, path, secretName, keys/,
     ],
-    [`${BASE}__proto__: {a: b}`, /^__proto__ \(line 4\): Forbidden: there is no such field/],
+    [`${BASE}__proto__: {a: b}`, /^__proto__ \(line 4\): Forbidden: unknown field/],
     [
       `${BASE}namespace: other`,
       "namespace (line 4): Forbidden: the Secret is always in the pod's own namespace; remove the field",
     ],
-    [`${BASE}keys:`, 'keys (line 4): Invalid value: null: has no value; give one, or leave the field out'],
+    [`${BASE}keys:`, 'keys (line 4): Invalid value: null: must not be null; set a value, or remove the field'],
     [`${BASE}versionId: 3`, 'versionId (line 4): Invalid value: "integer": must be of type string; put it in quotes'],
     [`${BASE}role: true`, 'role (line 4): Invalid value: "boolean": must be of type string; put it in quotes'],
     [`${BASE}role: {a: b}`, 'role (line 4): Invalid value: "object": must be of type string'],
@@ -222,16 +225,16 @@ describe('an annotation that is wrong', () => {
     [`${BASE}keys: {a: }`, /^keys.a \(line 4\): Invalid value: "null": must be of type string/],
     [
       `${BASE}keys: [a]\noptionalKeys: [b]`,
-      'optionalKeys[0] (line 5): Invalid value: "b": is not in keys; add it there, or leave it out here',
+      'optionalKeys[0] (line 5): Invalid value: "b": is not in keys; add it to keys, or remove it from optionalKeys',
     ],
-    [`${BASE}key: a`, /^key \(line 4\): Forbidden: a JSON object has keys of its own; set format to raw or binary/],
-    [`${BASE}format: raw`, 'key: Required value: format raw needs the key that the value gets'],
+    [`${BASE}key: a`, /^key \(line 4\): Forbidden: format json takes the keys from the JSON object; remove key/],
+    [`${BASE}format: raw`, 'key: Required value: format raw needs the key to store the value under'],
     [`${BASE}format: binary\nkey: a/b`, /^key \(line 5\): Invalid value: "a\/b": a key of a Secret/],
-    [`${BASE}format: raw\nkey: a\nkeys: [b]`, /^keys \(line 6\): Forbidden: a raw secret has no keys to choose from/],
+    [`${BASE}format: raw\nkey: a\nkeys: [b]`, /^keys \(line 6\): Forbidden: a raw secret has no keys to select from/],
     [`${BASE}format: raw\nkey: a\noptionalKeys: [b]`, /^optionalKeys \(line 6\): Forbidden/],
     [
       `${BASE}versionId: a\nversionStage: b`,
-      'versionId (line 4): Forbidden: versionStage names a version already; leave one of them',
+      'versionId (line 4): Forbidden: cannot be combined with versionStage; remove one of them',
     ],
     [
       `${BASE}refreshInterval: 59s`,
@@ -243,13 +246,19 @@ describe('an annotation that is wrong', () => {
     [`${BASE}region: eu_west`, /^region \(line 4\): Invalid value: "eu_west": a lowercase RFC 1123 label/],
     [`${BASE}region: evil.example`, /must not contain dots/],
     [`${BASE}type: a b`, /^type \(line 4\): Invalid value: "a b": name part must consist of/],
-    [`${BASE}type: bootstrap.kubernetes.io/token`, /^type .*the cluster lets in whoever knows/],
-    [`${BASE}type: kubernetes.io/service-account-token`, /^type .*the cluster itself fills Secrets of this type/],
+    [`${BASE}type: bootstrap.kubernetes.io/token`, /^type .*credentials that grant access to the cluster/],
+    [
+      `${BASE}type: kubernetes.io/service-account-token`,
+      /^type .*Secrets of this type are filled by the cluster itself/,
+    ],
     [
       `${BASE}type: kubernetes.io/tls\nkeys: [tls.crt]`,
       'type (line 4): Invalid value: "kubernetes.io/tls": a Secret of this type needs the key "tls.key"; add it, or use Opaque',
     ],
-    [`${BASE}type: kubernetes.io/basic-auth\nformat: raw\nkey: a`, /needs one of the keys "username" and "password"/],
+    [
+      `${BASE}type: kubernetes.io/basic-auth\nformat: raw\nkey: a`,
+      /needs at least one of the keys "username" and "password"/,
+    ],
     [`${BASE}type: kubernetes.io/ssh-auth\ntemplate: {a: b}`, /needs the key "ssh-privatekey"/],
     [
       `${BASE}template: {a: "{{ data.x"}`,
@@ -257,19 +266,19 @@ describe('an annotation that is wrong', () => {
     ],
     [`${BASE}template: {a: "{{ nothing }}"}`, /^template.a \(line 4\): .*unknown variable nothing/],
     [`${BASE}template: {a b: c}`, /^template.a b \(line 4\): Invalid value: "a b": a key of a Secret/],
-    [`${BASE}template: {a: "${'{{ 1 }}'.repeat(201)}"}`, /more than 200 holes, all together/],
-    [`${BASE}template: {a: "{{ '${'x'.repeat(8_192)}' }}"}`, /more than 8192 characters, all together/],
+    [`${BASE}template: {a: "${'{{ 1 }}'.repeat(201)}"}`, /more than 200 expressions in total/],
+    [`${BASE}template: {a: "{{ '${'x'.repeat(8_192)}' }}"}`, /more than 8192 characters in total/],
     [
       `${BASE}immutable: true\ncreationPolicy: Merge`,
-      /^immutable \(line 4\): Forbidden: creationPolicy Merge writes into a Secret that others change too/,
+      /^immutable \(line 4\): Forbidden: creationPolicy Merge writes to a Secret that other clients change/,
     ],
     [
       `${BASE}immutable: true\nrefreshInterval: 1h`,
-      /^refreshInterval \(line 5\): Forbidden: an immutable Secret never changes/,
+      /^refreshInterval \(line 5\): Forbidden: an immutable Secret cannot be refreshed/,
     ],
     [
       `${BASE}deletionPolicy: Delete\ncreationPolicy: Merge`,
-      /^deletionPolicy \(line 4\): Forbidden: .*not ours to delete/,
+      /^deletionPolicy \(line 4\): Forbidden: .*never deleted by JASM/,
     ],
     [BASE.replace('/app/db', '""'), /^path \(line 2\): Invalid value: "": should be at least 1/],
     [BASE.replace('/app/db', 'x'.repeat(2_049)), 'path (line 2): Too long: may not be more than 2048 bytes'],
@@ -284,7 +293,7 @@ describe('an annotation that is wrong', () => {
     ],
     [BASE.replace(': db', `: ${'a'.repeat(254)}`), 'secretName (line 3): Too long: may not be more than 253 bytes'],
   ];
-  test.each(invalid.map(([text, message]) => [message, text] as const))('says %s', (message, text) => {
+  test.each(invalid.map(([text, message]) => [message, text] as const))('reports %s', (message, text) => {
     const { requests, problems } = parse(text);
     expect(requests).toEqual([]);
     expect(problems).toEqual([
@@ -295,14 +304,14 @@ describe('an annotation that is wrong', () => {
     ]);
   });
 
-  test('names the providers that there are', () => {
+  test('lists the supported providers', () => {
     expect(messages(BASE.replace('mock', 'gcp'))).toEqual([
       'ProviderUnsupported: provider (line 1): Unsupported value: "gcp": supported values: "aws-secretsmanager", "vault", "mock"',
     ]);
     expect(messages(BASE.replace('mock', 'toString'))).toEqual([expect.stringMatching(/^ProviderUnsupported/)]);
   });
 
-  test('does not stop the entries beside a wrong one', () => {
+  test('does not affect the valid entries next to an invalid one', () => {
     const { requests, problems } = parse(`
 secrets:
   - {provider: mock, path: a, secretName: A}
@@ -324,27 +333,29 @@ secrets:
       ['AnnotationInvalid', 'secrets[4].provide (line 7)'],
       ['AnnotationInvalid', 'secrets[5] (line 8)'],
     ]);
-    expect(problems[2]?.message).toContain('Duplicate value: "c": secrets[2] asks for it already');
+    expect(problems[2]?.message).toContain('Duplicate value: "c": already requested by secrets[2]');
   });
 
-  test('shares what templates may cost among all entries', () => {
+  test('applies the limit on template expressions to all entries together', () => {
     const entry = (name: string) =>
       `{provider: mock, path: a, secretName: ${name}, template: {a: "${'{{ 1 }}'.repeat(150)}"}}`;
     const { requests, problems } = parse(`secrets: [${entry('a')}, ${entry('b')}]`);
     expect(requests.map(({ secretName }) => secretName)).toEqual(['a']);
     expect(problems).toEqual([
-      expect.objectContaining({ message: expect.stringContaining('more than 200 holes') as string }),
+      expect.objectContaining({ message: expect.stringContaining('more than 200 expressions in total') as string }),
     ]);
   });
 
-  test('shares what patterns may cost among all templates', () => {
+  test('applies the limit on regular expressions to all templates together', () => {
     const template = Object.fromEntries(
       Array.from({ length: 60 }, (_, index) => [`k${index}`, `{{ 'a'.matches('${'a{1000}'.repeat(10)}${index}') }}`]),
     );
     const { problems } = parse(JSON.stringify({ provider: 'mock', path: 'a', secretName: 'a', template }));
     expect(problems).toEqual([
       expect.objectContaining({
-        message: expect.stringContaining('the patterns are too complex, all together') as string,
+        message: expect.stringContaining(
+          'the regular expressions of all templates are too complex in total; simplify them',
+        ) as string,
       }),
     ]);
     expect(messages(`${BASE}template: {a: "{{ 'a'.matches('${'a{1000}'.repeat(900)}') }}"}`)).toEqual([
@@ -352,7 +363,7 @@ secrets:
     ]);
   });
 
-  test('is described in a few words, however long and strange it is', () => {
+  test('is described briefly, however long or unusual it is', () => {
     for (const text of [
       `${BASE}decode: ${'x'.repeat(60_000)}`,
       `${BASE}"${'\\u0000'.repeat(9_000)}": a`,

@@ -24,8 +24,8 @@ export function parsePodAnnotation(text: string, known: readonly string[] | unde
 
 function readEntries(yaml: YamlText, known: readonly string[] | undefined): PodAnnotation {
   const { value } = yaml;
-  const example = 'provider, path and secretName, or a list of them under secrets';
-  if (value === null) return refused(`the annotation is empty; give ${example}`);
+  const example = 'provider, path and secretName, or a list of such entries under secrets';
+  if (value === null) return refused(`the annotation is empty; set ${example}`);
   if (typeof value !== 'object' || Array.isArray(value)) return refused(`the annotation must be a map with ${example}`);
   if (!Object.hasOwn(value, 'secrets')) return answerOf([{ field: '', value }], yaml, known);
   const { secrets, ...beside } = value as Readonly<Record<string, unknown>>;
@@ -34,7 +34,9 @@ function readEntries(yaml: YamlText, known: readonly string[] | undefined): PodA
     const fields = extra.every((field) => ENTRY_FIELDS.includes(field))
       ? extra.join(', ')
       : extra.map(quoteText).join(', ');
-    return refused(`${at('secrets', yaml)}: Forbidden: stands beside ${fields}; move these into an entry of the list`);
+    return refused(
+      `${at('secrets', yaml)}: Forbidden: cannot be combined with ${fields}; move these fields into an entry of the list`,
+    );
   }
   if (!Array.isArray(secrets) || secrets.length === 0)
     return refused(
@@ -85,7 +87,7 @@ function duplicates(value: unknown, field: string, names: Map<unknown, string>):
   return [
     {
       field: 'secretName',
-      message: `Duplicate value: ${quoteText(name)}: ${other} asks for it already; choose another name`,
+      message: `Duplicate value: ${quoteText(name)}: already requested by ${other}; choose another name`,
     },
   ];
 }

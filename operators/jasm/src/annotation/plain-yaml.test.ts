@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { plainYaml } from './plain-yaml.ts';
 
 describe('plainYaml', () => {
-  it('reads fields with a word each, and where they stand', () => {
+  it('parses fields with one word each, with their lines', () => {
     const text = 'provider: aws-secretsmanager\npath: /prod/db_1.2\nsecretName: db\n';
     expect(plainYaml(text)?.value).toEqual({ provider: 'aws-secretsmanager', path: '/prod/db_1.2', secretName: 'db' });
     expect([...(plainYaml(text)?.lines ?? [])]).toEqual([
@@ -14,7 +14,7 @@ describe('plainYaml', () => {
     ]);
   });
 
-  it('reads an ARN', () => {
+  it('parses an ARN', () => {
     const arn = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:prod/db-AbCdEf';
     expect(plainYaml(`path: ${arn}`)?.value).toEqual({ path: arn });
   });
@@ -42,11 +42,11 @@ describe('plainYaml', () => {
     '--- a',
     '{"path":"a"}',
     'path: a\n  b',
-  ])('leaves %j to the library', (text) => {
+  ])('leaves %j to the YAML library', (text) => {
     expect(plainYaml(text)).toBeUndefined();
   });
 
-  it('never says anything else than the library', () => {
+  it('never differs from the YAML library', () => {
     const words = fc.constantFrom(
       'a',
       'Z',

@@ -39,7 +39,7 @@ function emptyFields(value: unknown): readonly EntryProblem[] {
   if (!isObject(value)) return [];
   return Object.keys(value)
     .filter((field) => value[field] === null)
-    .map((field) => ({ field, message: 'Invalid value: null: has no value; give one, or leave the field out' }));
+    .map((field) => ({ field, message: 'Invalid value: null: must not be null; set a value, or remove the field' }));
 }
 
 function strangeFields(value: unknown): readonly EntryProblem[] {
@@ -52,8 +52,8 @@ function strangeFields(value: unknown): readonly EntryProblem[] {
 function unknownField(field: string): string {
   if (field === 'namespace') return "Forbidden: the Secret is always in the pod's own namespace; remove the field";
   const meant = ENTRY_FIELDS.find((known) => known.toLowerCase() === field.toLowerCase());
-  const right = meant === undefined ? `known are ${ENTRY_FIELDS.join(', ')}` : `it is called ${meant}`;
-  return `Forbidden: there is no such field; ${right}`;
+  const right = meant === undefined ? `supported fields: ${ENTRY_FIELDS.join(', ')}` : `use ${meant} instead`;
+  return `Forbidden: unknown field; ${right}`;
 }
 
 function schemaProblems(value: unknown, schema: StructuralSchema, path: string): readonly EntryProblem[] {
@@ -89,7 +89,7 @@ function keysProblems(keys: unknown): readonly EntryProblem[] {
   return [
     {
       field: 'keys',
-      message: `Invalid value: ${found}: must be a list of keys, or a map from keys of the Secret to those of the source`,
+      message: `Invalid value: ${found}: must be a list of keys, or a map from keys of the Secret to keys of the source`,
     },
   ];
 }

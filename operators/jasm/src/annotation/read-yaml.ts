@@ -31,7 +31,9 @@ const MOST_DEPTH = 8;
  */
 export function readYaml(text: string): YamlText {
   if (Buffer.byteLength(text) > MOST_TEXT_BYTES)
-    throw new YamlProblem(`the text has ${Buffer.byteLength(text)} bytes, and at most ${MOST_TEXT_BYTES} are read`);
+    throw new YamlProblem(
+      `the annotation has ${Buffer.byteLength(text)} bytes, but at most ${MOST_TEXT_BYTES} are allowed; shorten it`,
+    );
   const plain = plainYaml(text);
   if (plain) return { value: plain.value, lineOf: (field) => plain.lines.get(field) };
   const lines = new LineCounter();
@@ -44,10 +46,10 @@ export function readYaml(text: string): YamlText {
 function composed(text: string, lines: LineCounter): readonly Document[] {
   // There are at most two tokens per character: the library emits an extra one at the start of a text.
   if (text.length > MOST_TOKENS / 2 && hasMoreTokens(text, MOST_TOKENS))
-    throw new YamlProblem('the text has too many parts to be a list of secrets; shorten it');
+    throw new YamlProblem('the annotation has too many YAML tokens; shorten it');
   const parsed = [...new Parser(lines.addNewLine).parse(text)];
   if (parsed.some((token) => yamlNestsDeeper(token, MOST_DEPTH)))
-    throw new YamlProblem(`the text nests deeper than ${MOST_DEPTH} levels; a request needs 4`);
+    throw new YamlProblem(`the annotation is nested deeper than ${MOST_DEPTH} levels; a request needs at most 4`);
   // Duplicate keys are checked below: the library compares each key with all others.
   const composer = new Composer({
     prettyErrors: false,
@@ -69,9 +71,10 @@ function onlyDocument(documents: readonly Document[], lineAt: (offset: number) =
   const [document, second] = documents;
   const [error] = document?.errors ?? [];
   if (error) throw new YamlProblem(`line ${lineAt(error.pos[0])}: ${lowerFirst(error.message)}; correct the YAML`);
-  if (second) throw new YamlProblem(`line ${lineAt(second.range?.[0] ?? 0)}: a second YAML document begins; leave one`);
+  if (second)
+    throw new YamlProblem(`line ${lineAt(second.range?.[0] ?? 0)}: a second YAML document starts here; keep only one`);
   if (document?.directives?.yaml.explicit === true)
-    throw new YamlProblem('line 1: directives such as %YAML are not read; remove them');
+    throw new YamlProblem('line 1: directives such as %YAML are not supported; remove them');
   return document ?? { contents: null };
 }
 
@@ -84,22 +87,22 @@ interface Place {
 function plainOf(node: unknown, field: string, place: Place): unknown {
   if (node === null || node === undefined) return null;
   const line = lineOf(node, place);
-  if (isAlias(node)) throw refused(line, `the alias *${node.source} is not read; write the value out`);
+  if (isAlias(node)) throw refused(line, `the alias *${node.source} is not supported; write the value itself`);
   if (!isMap(node) && !isSeq(node) && !isScalar(node))
-    throw refused(line, 'this is no value; write text, a list or a map');
+    throw refused(line, 'not a YAML value; write a string, a list or a map');
   if (node.anchor !== undefined)
-    throw refused(line, `the anchor &${node.anchor} is not read; write values out where they are needed`);
-  if (node.tag !== undefined) throw refused(line, `the tag ${node.tag} is not read; write the value alone`);
+    throw refused(line, `the anchor &${node.anchor} is not supported; repeat the value where it is needed`);
+  if (node.tag !== undefined)
+    throw refused(line, `the tag ${node.tag} is not supported; write the value without a tag`);
   if (isScalar(node)) return node.value;
   if (isSeq(node)) return node.items.map((item, index) => noted(item, `${field}[${index}]`, line, place));
   const members = new Map<string, unknown>();
   for (const { key, value } of node.items) {
     const keyLine = lineOf(key, place) ?? line;
     const name = plainOf(key, field, place);
-    if (typeof name !== 'string') throw refused(keyLine, 'a key is no text; put it in quotes');
-    if (name === '<<') throw refused(keyLine, 'the merge key << is not read; write the fields out');
-    if (members.has(name))
-      throw refused(keyLine, `the key ${quoteText(name)} stands here a second time; remove one of them`);
+    if (typeof name !== 'string') throw refused(keyLine, 'a key is not a string; put it in quotes');
+    if (name === '<<') throw refused(keyLine, 'the merge key << is not supported; repeat the fields');
+    if (members.has(name)) throw refused(keyLine, `the key ${quoteText(name)} is duplicated; remove one of them`);
     members.set(name, noted(value, field === '' ? name : `${field}.${name}`, keyLine, place));
   }
   // `__proto__` is a key like any other.

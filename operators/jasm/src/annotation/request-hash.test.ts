@@ -10,7 +10,7 @@ describe('requestHash', () => {
     return requests[0]?.hash ?? '';
   };
 
-  test('stays what it is: Secrets in clusters carry it', () => {
+  test('is stable across releases, because it is stored on Secrets', () => {
     expect(hash(BASE)).toMatchInlineSnapshot(`"4b07ae9be36268e0bbce69f39d3f27ca7e98473e4fa8e385ec7aaec50baaf7f0"`);
     expect(
       hash(
@@ -36,7 +36,7 @@ describe('requestHash', () => {
     expect(hash(`${BASE}template: {a: x, b: y}`)).toBe(hash(`${BASE}template: {b: y, a: x}`));
   });
 
-  test('differs with everything that decides the content', () => {
+  test('depends on everything that determines the content', () => {
     const texts = [
       BASE,
       BASE.replace('mock', 'vault'),
@@ -62,7 +62,7 @@ describe('requestHash', () => {
     expect(new Set(texts.map(hash)).size).toBe(texts.length);
   });
 
-  test('does not differ with the name of the Secret', () => {
+  test('does not depend on the name of the Secret', () => {
     expect(hash(BASE.replace(': db', ': other'))).toBe(hash(BASE));
   });
 });

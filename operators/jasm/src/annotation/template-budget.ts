@@ -26,10 +26,12 @@ export class TemplateBudget {
       const { holes } = parseTemplate(text);
       this.#holes += holes.length;
       for (const hole of holes) this.#characters += hole.length;
-      if (this.#holes > MOST_HOLES) return `the templates have more than ${MOST_HOLES} holes, all together`;
+      if (this.#holes > MOST_HOLES)
+        return `the templates of the annotation have more than ${MOST_HOLES} expressions in total; use fewer`;
       if (this.#characters > MOST_EXPRESSION_CHARACTERS)
-        return `the expressions have more than ${MOST_EXPRESSION_CHARACTERS} characters, all together`;
-      if (this.#patternSize > MOST_PATTERN_SIZE) return 'the patterns are too complex, all together';
+        return `the expressions of all templates have more than ${MOST_EXPRESSION_CHARACTERS} characters in total; shorten them`;
+      if (this.#patternSize > MOST_PATTERN_SIZE)
+        return 'the regular expressions of all templates are too complex in total; simplify them';
       this.#patternSize += recentTemplate(text).patternSize;
       return undefined;
     } catch (error) {

@@ -16,8 +16,8 @@ const RULES: ReadonlyMap<string, SecretTypeRule> = new Map([
 
 /** Types with a special meaning to the cluster. A user who may only create pods must not be able to use them. */
 const RESERVED: ReadonlyMap<string, string> = new Map([
-  ['kubernetes.io/service-account-token', 'the cluster itself fills Secrets of this type'],
-  ['bootstrap.kubernetes.io/token', 'the cluster lets in whoever knows what a Secret of this type holds'],
+  ['kubernetes.io/service-account-token', 'Secrets of this type are filled by the cluster itself'],
+  ['bootstrap.kubernetes.io/token', 'Secrets of this type hold credentials that grant access to the cluster'],
 ]);
 
 /** reservedType returns why we may not create Secrets of a type, or undefined if we may. */
@@ -33,7 +33,7 @@ export function missingForType(type: string, has: (key: string) => boolean): str
   const missing = all.filter((key) => !has(key)).map((key) => JSON.stringify(key));
   if (missing.length > 0) return `the key${missing.length > 1 ? 's' : ''} ${missing.join(' and ')}`;
   if (any.length === 0 || any.some(has)) return undefined;
-  return `one of the keys ${any.map((key) => JSON.stringify(key)).join(' and ')}`;
+  return `at least one of the keys ${any.map((key) => JSON.stringify(key)).join(' and ')}`;
 }
 
 /** registryKey returns the key of a type whose value must be a JSON object with registry credentials. */

@@ -22,7 +22,7 @@ export function jsonFields(text: string): JsonFields {
   if (isFields(value)) return value;
   throw new ContentProblem(
     'SecretParseFailed',
-    `the secret must be a JSON object, and is ${kindOf(value)}; for one value without keys set format to raw, and key`,
+    `the secret must be a JSON object, but is ${kindOf(value)}; for a single value, set format to raw, and set key`,
   );
 }
 
@@ -36,7 +36,7 @@ function parsed(text: string): unknown {
     const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
     throw new ContentProblem(
       'SecretParseFailed',
-      `the secret is not valid JSON at ${place}; correct it in the store, or set format to raw, and key`,
+      `the secret is not valid JSON at ${place}; correct it in the store, or set format to raw, and set key`,
     );
   }
 }

@@ -41,17 +41,17 @@ export function renderTemplate(
     if (bytes !== undefined)
       return new ContentProblem(
         'SecretParseFailed',
-        `${field}: the value of ${quotedKey(bytes)} is no text (UTF-8); leave it out of the template`,
+        `${field}: the value of ${quotedKey(bytes)} is not UTF-8 text; remove it from the template`,
       );
     const [missing] = lacking;
     if (missing !== undefined)
       return new ContentProblem(
         'SecretKeyMissing',
-        `${field}: there is no key ${quotedKey(missing)}; add it in the store, or guard it with has()`,
+        `${field}: the key ${quotedKey(missing)} does not exist; add it in the store, or guard it with has()`,
       );
     return new ContentProblem(
       'SecretParseFailed',
-      `${field}: the expressions fail for the values of this secret, or take too many steps; check the types of values, and guard what may be missing`,
+      `${field}: the expressions cannot be evaluated with the values of this secret, or need too many steps; check the types of the values, and guard optional keys with has()`,
     );
   }
 }

@@ -40,7 +40,7 @@ function problem(payload: SecretPayload | string, more = ''): string {
 }
 
 describe('a JSON object', () => {
-  test('becomes data in Base64', () => {
+  test('is encoded as Base64', () => {
     expect(data('{"DB_USER":"admin","DB_PASSWORD":"p\\u00e4ss"}')).toEqual({
       DB_USER: 'YWRtaW4=',
       DB_PASSWORD: 'cMOkc3M=',
@@ -62,11 +62,11 @@ describe('a JSON object', () => {
       '{ "big": 12345678901234567890, "list": [ { } , [] ] , "__proto__": 1 }',
       '{"big":12345678901234567890,"list":[{},[]],"__proto__":1}',
     ],
-  ])('turns %s into the text %j', (json, value) => {
+  ])('converts %s to the text %j', (json, value) => {
     expect(values(`{"key": ${json}}`)).toEqual({ key: value });
   });
 
-  test('may have keys that are special names in JavaScript, and names a key twice: the last counts', () => {
+  test('may have keys that are special names in JavaScript; the last of two equal keys counts', () => {
     expect(Object.entries(values('{"__proto__":"a","constructor":"b"}'))).toEqual([
       ['__proto__', 'a'],
       ['constructor', 'b'],
@@ -74,7 +74,7 @@ describe('a JSON object', () => {
     expect(values('{"a":"1","a":"2"}')).toEqual({ a: '2' });
   });
 
-  test('may come as bytes', () => {
+  test('may be provided as bytes', () => {
     expect(values({ kind: 'bytes', bytes: Buffer.from('{"a":"ü"}') })).toEqual({ a: 'ü' });
   });
 });
@@ -94,20 +94,17 @@ describe('keys', () => {
     ['keys: [a, n]\noptionalKeys: [n]', { a: '1' }],
     ['keys: {x: missing.y, a: a}\nmissingKeyPolicy: Ignore', { a: '1' }],
     ['keys: [missing]\nmissingKeyPolicy: Ignore', {}],
-  ])('%j give %j', (more, expected) => {
+  ])('%j select %j', (more, expected) => {
     expect(values(source, more)).toEqual(expected);
   });
 
-  test('that are null are left out when they may be missing', () => {
+  test('that are null are omitted if they are optional', () => {
     expect(Object.keys(data(source, 'missingKeyPolicy: Ignore'))).toEqual(['a', 'b', 'db', 'db.host', 'list']);
     expect(Object.keys(data(source, 'optionalKeys: [n]'))).toEqual(['a', 'b', 'db', 'db.host', 'list']);
   });
 
   test.each<[more: string, message: RegExp]>([
-    [
-      '',
-      /^SecretKeyMissing: the key "n" has no value \(null\) in the secret; add it in the store, name it in optionalKeys/,
-    ],
+    ['', /^SecretKeyMissing: the key "n" is null in the secret; add it in the store, list it in optionalKeys/],
     ['keys: [missing]', /^SecretKeyMissing: the key "missing" is not in the secret/],
     ['keys: {a: db.password}', /^SecretKeyMissing: the key "db.password" is not in the secret/],
     ['keys: {a: list.0}', /^SecretKeyMissing/],
@@ -115,46 +112,46 @@ describe('keys', () => {
     ['keys: {a: db.}', /^SecretKeyMissing/],
     ['keys: {a: constructor}', /^SecretKeyMissing/],
     ['keys: {a: db.__proto__.toString}', /^SecretKeyMissing/],
-    ['keys: [a, n]', /^SecretKeyMissing: the key "n" has no value/],
+    ['keys: [a, n]', /^SecretKeyMissing: the key "n" is null/],
     [`keys: {a: ${'x'.repeat(2_000)}}`, /^SecretKeyMissing: the key "x{100}…" is not/],
-  ])('that are missing are a problem: %.40s', (more, message) => {
+  ])('that are missing cause a problem: %.40s', (more, message) => {
     expect(problem(source, more)).toMatch(message);
   });
 
-  test.each(['a b', '..x', '.', '..', '', 'ä', 'a/b', 'x'.repeat(254)])('of the source may not be %.20j', (key) => {
+  test.each(['a b', '..x', '.', '..', '', 'ä', 'a/b', 'x'.repeat(254)])('of the source must not be %.20j', (key) => {
     expect(problem(JSON.stringify({ [key]: 'v' }))).toMatch(
-      /^SecretKeyInvalid: the key .* cannot be a key of a Secret: it must .*; choose keys with keys, a map gives them other names/,
+      /^SecretKeyInvalid: the key .* is not valid in a Secret: it must .*; select keys with keys, or rename them with a map/,
     );
     if (key !== '')
       expect(values(JSON.stringify({ [key]: 'v' }), `keys: {ok: ${JSON.stringify(key)}}`)).toEqual({ ok: 'v' });
   });
 });
 
-describe('a secret that is no JSON object', () => {
+describe('a secret that is not a JSON object', () => {
   test.each<[payload: SecretPayload, message: RegExp]>([
     [
       text('plain text'),
-      /^SecretParseFailed: the secret is not valid JSON at line 1, column 1; .* set format to raw, and key/,
+      /^SecretParseFailed: the secret is not valid JSON at line 1, column 1; .* set format to raw, and set key/,
     ],
     [text('{\n  "a": x}'), /not valid JSON at line 2, column 8/],
     [text(''), /not valid JSON at line 1, column 1/],
-    [text('[1]'), /must be a JSON object, and is a list/],
-    [text('"a"'), /must be a JSON object, and is text/],
-    [text('12'), /must be a JSON object, and is a number/],
-    [text('true'), /must be a JSON object, and is true or false/],
-    [text('null'), /must be a JSON object, and is null/],
+    [text('[1]'), /must be a JSON object, but is a list/],
+    [text('"a"'), /must be a JSON object, but is text/],
+    [text('12'), /must be a JSON object, but is a number/],
+    [text('true'), /must be a JSON object, but is true or false/],
+    [text('null'), /must be a JSON object, but is null/],
     [text('['.repeat(100_000)), /not valid JSON/],
-    [bytes(0xff, 0xfe), /the secret is bytes and no text; set format to binary, and key/],
-  ])('is a problem (%#)', (payload, message) => {
+    [bytes(0xff, 0xfe), /the secret is binary data, not text; set format to binary, and set key/],
+  ])('causes a problem (%#)', (payload, message) => {
     expect(problem(payload)).toMatch(message);
   });
 
-  test('is one value as raw or binary', () => {
+  test('is a single value with format raw or binary', () => {
     expect(values('plain text\n', 'format: raw\nkey: token')).toEqual({ token: 'plain text\n' });
     expect(values('', 'format: raw\nkey: token')).toEqual({ token: '' });
     expect(data(bytes(0xff, 0, 1), 'format: binary\nkey: store.p12')).toEqual({ 'store.p12': '/wAB' });
     expect(values('text', 'format: binary\nkey: a')).toEqual({ a: 'text' });
-    expect(problem(bytes(0xff), 'format: raw\nkey: a')).toMatch(/bytes and no text/);
+    expect(problem(bytes(0xff), 'format: raw\nkey: a')).toMatch(/binary data, not text/);
     expect(data({ kind: 'bytes', bytes: Buffer.from('\ufeffx') }, 'format: raw\nkey: a')).toEqual({ a: '77u/eA==' });
   });
 });
@@ -162,16 +159,16 @@ describe('a secret that is no JSON object', () => {
 describe('values by key', () => {
   const source = entries({ user: Buffer.from('x'), cert: Uint8Array.from([0xff, 0]), 'a b': Buffer.from('y') });
 
-  test('are chosen, and stay bytes', () => {
+  test('are selected, and remain bytes', () => {
     expect(data(source, 'keys: [user, cert]')).toEqual({ user: 'eA==', cert: '/wA=' });
     expect(data(source, 'keys: {b: a b}')).toEqual({ b: 'eQ==' });
     expect(problem(source)).toMatch(/^SecretKeyInvalid: the key "a b"/);
     expect(problem(source, 'keys: [toString]')).toMatch(/^SecretKeyMissing/);
   });
 
-  test('are not one value', () => {
+  test('cannot be used as a single value', () => {
     expect(problem(source, 'format: raw\nkey: a')).toMatch(
-      /^SecretParseFailed: the secret has several values, each with a key; .* set format to json/,
+      /^SecretParseFailed: the secret has several keys, .* set format to json/,
     );
   });
 });
@@ -193,7 +190,7 @@ describe('decode', () => {
     ['Auto', '12345678', '12345678'],
     ['Base64', 'true', 'true'],
     ['Base64', '12', '12'],
-  ])('%s makes of %s %j', (decode, json, value) => {
+  ])('%s decodes %s to %j', (decode, json, value) => {
     expect(values(`{"a":${json}}`, `decode: ${decode}`)).toEqual({ a: value });
   });
 
@@ -205,25 +202,25 @@ describe('decode', () => {
     ['Base64', 'aGk=='],
     ['Base64', 'ä'],
     ['Base64URL', 'Pz8/'],
-  ])('%s refuses %j', (decode, value) => {
+  ])('%s rejects %j', (decode, value) => {
     expect(problem(JSON.stringify({ a: value }), `decode: ${decode}`)).toBe(
       `SecretParseFailed: the value of the key "a" is not ${decode}; correct it in the store, or set decode to None or Auto`,
     );
   });
 
-  test('applies to whole secrets and to values by key', () => {
+  test('applies to single values and to values by key', () => {
     expect(values('aGk=', 'format: raw\nkey: a\ndecode: Base64')).toEqual({ a: 'hi' });
     expect(values(entries({ a: Buffer.from('aGk=') }), 'decode: Base64')).toEqual({ a: 'hi' });
   });
 });
 
 const FAILS =
-  'SecretParseFailed: template.a: the expressions fail for the values of this secret, or take too many steps; check the types of values, and guard what may be missing';
+  'SecretParseFailed: template.a: the expressions cannot be evaluated with the values of this secret, or need too many steps; check the types of the values, and guard optional keys with has()';
 
 describe('a template', () => {
   const source = '{"user":"x","password":"aGk=","n":1}';
 
-  test('makes values of those that were chosen and decoded; the Secret has its keys alone', () => {
+  test('composes values from the selected and decoded ones; the Secret has only the keys of the template', () => {
     expect(
       values(source, 'decode: Auto\ntemplate: {url: "db://{{ data.user }}:{{ data.password }}@{{ int(data.n) + 1 }}"}'),
     ).toEqual({ url: 'db://x:hi@2' });
@@ -240,12 +237,12 @@ describe('a template', () => {
     [
       source,
       '{{ data.missing }}',
-      'SecretKeyMissing: template.a: there is no key "missing"; add it in the store, or guard it with has()',
+      'SecretKeyMissing: template.a: the key "missing" does not exist; add it in the store, or guard it with has()',
     ],
     [
       source,
       "{{ data['m.n'] }}",
-      'SecretKeyMissing: template.a: there is no key "m.n"; add it in the store, or guard it with has()',
+      'SecretKeyMissing: template.a: the key "m.n" does not exist; add it in the store, or guard it with has()',
     ],
     [source, '{{ data[data.user] }}', FAILS],
     [source, '{{ int(data.user) }}', FAILS],
@@ -253,19 +250,19 @@ describe('a template', () => {
     [
       entries({ user: Uint8Array.of(0xff) }),
       '{{ data.user }}',
-      'SecretParseFailed: template.a: the value of "user" is no text (UTF-8); leave it out of the template',
+      'SecretParseFailed: template.a: the value of "user" is not UTF-8 text; remove it from the template',
     ],
-  ])('fails without a word of the values: %#', (payload, template, message) => {
+  ])('fails without revealing any value: %#', (payload, template, message) => {
     expect(problem(payload, `template: {a: ${JSON.stringify(template)}}`)).toBe(message);
   });
 });
 
-describe('what the API server would refuse', () => {
-  test('is too large by one byte', () => {
+describe('content that the API server would reject', () => {
+  test('exceeds the size limit by one byte', () => {
     const half = 'x'.repeat(MOST_CONTENT_BYTES / 2);
     expect(Object.keys(data(JSON.stringify({ a: half, b: half })))).toEqual(['a', 'b']);
     expect(problem(JSON.stringify({ a: half, b: `${half}y` }))).toBe(
-      'SecretTooLarge: the values have 1048577 bytes together, and a Secret holds at most 1048576; choose fewer with keys',
+      'SecretTooLarge: the values have 1048577 bytes in total, but a Secret holds at most 1048576; select fewer keys with keys',
     );
   });
 
@@ -278,7 +275,7 @@ describe('what the API server would refuse', () => {
     [
       'kubernetes.io/basic-auth',
       '{"user":"a"}',
-      /^SecretKeyMissing: .* needs one of the keys "username" and "password"/,
+      /^SecretKeyMissing: .* needs at least one of the keys "username" and "password"/,
     ],
     ['kubernetes.io/ssh-auth', '{"ssh-privatekey":""}', /^SecretKeyMissing: .* needs a value for "ssh-privatekey"/],
     ['kubernetes.io/dockerconfigjson', '{"auths":{}}', /^SecretKeyMissing: .* needs the key ".dockerconfigjson"/],
@@ -288,7 +285,7 @@ describe('what the API server would refuse', () => {
       /^SecretParseFailed: .* the value of ".dockerconfigjson" must be a JSON object/,
     ],
     ['kubernetes.io/dockercfg', '{".dockercfg":"[]"}', /^SecretParseFailed/],
-  ])('is a Secret of type %s from %s', (type, json, message) => {
+  ])('accepts type %s for %s', (type, json, message) => {
     expect(problem(json, `type: ${type}`)).toMatch(message);
   });
 
@@ -298,12 +295,12 @@ describe('what the API server would refuse', () => {
     ['kubernetes.io/dockerconfigjson', '{".dockerconfigjson":{"auths":{}}}'],
     ['kubernetes.io/dockerconfigjson', '{".dockerconfigjson":"null"}'],
     ['kubernetes.io/tls\ncreationPolicy: Merge', '{"tls.crt":""}'],
-  ])('is none of type %s from %s', (type, json) => {
+  ])('rejects type %s for %s', (type, json) => {
     expect(data(json, `type: ${type}`)).toBeDefined();
   });
 });
 
-test('no problem shows a value', () => {
+test('no problem message contains a value', () => {
   const canary = 'CANARY';
   const payloads: (string | SecretPayload)[] = [
     canary,
@@ -363,17 +360,17 @@ test('no problem shows a value', () => {
   expect(shown.filter((each) => each.includes(canary))).toEqual([]);
 });
 
-describe('what is made to be costly', () => {
+describe('input crafted to be expensive', () => {
   const names = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `k${index}`);
 
-  test('is a value that thousands of keys name', () => {
+  test('is rejected if thousands of keys select one value', () => {
     const keys = JSON.stringify(Object.fromEntries(names(2_000).map((name) => [name, 'big'])));
     expect(problem(JSON.stringify({ big: 'x'.repeat(60_000) }), `keys: ${keys}`)).toMatch(
-      /^SecretTooLarge: the values that keys name have more than 4194304 bytes/,
+      /^SecretTooLarge: the values selected by keys have more than 4194304 bytes/,
     );
   });
 
-  test('is a path of a thousand dots into an object that fits it', () => {
+  test('is handled quickly for a path of a thousand dots into a matching object', () => {
     const tree = (depth: number): string => (depth === 0 ? '{}' : `{"a":${tree(depth - 1)},"a.a":${tree(depth - 1)}}`);
     const path = new Array(1_000).fill('a').join('.');
     // Without a limit this takes a minute.
@@ -382,22 +379,22 @@ describe('what is made to be costly', () => {
     );
   });
 
-  test('is a template whose many keys are each just cheap enough', () => {
+  test('is rejected for a template with many keys that are each just below the limit', () => {
     const hole = "{{ string(data.big.split('').map(each, 1).size()) }}";
     const template = JSON.stringify(Object.fromEntries(names(100).map((name) => [name, hole])));
     const big = JSON.stringify({ big: 'x'.repeat(20_000) });
     expect(values(big, `template: ${JSON.stringify({ one: hole })}`)).toEqual({ one: '20000' });
-    expect(problem(big, `template: ${template}`)).toMatch(/take too many steps/);
+    expect(problem(big, `template: ${template}`)).toMatch(/need too many steps/);
   });
 });
 
-test('nothing of a value is in the message when it meets a mistake of ours', () => {
+test('the message of an internal error contains no value', () => {
   const stumbling = {
     kind: 'text',
     get text(): string {
       throw new RangeError('cannot read correct horse');
     },
   } as const;
-  expect(problem(stumbling)).toMatch(/^SecretParseFailed: .* nobody has foreseen \(RangeError\)/);
+  expect(problem(stumbling)).toMatch(/^SecretParseFailed: .* internal error \(RangeError\)/);
   expect(problem(stumbling)).not.toContain('correct horse');
 });

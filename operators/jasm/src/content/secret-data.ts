@@ -20,7 +20,7 @@ export function secretData(secret: ExternalSecret, request: SecretSyncRequest): 
     const kind = error instanceof Error ? error.constructor.name : typeof error;
     throw new ContentProblem(
       'SecretParseFailed',
-      `the secret cannot be used, for a reason that nobody has foreseen (${kind}); please report how it is made, not what is in it`,
+      `cannot convert the secret because of an internal error (${kind}); report a bug with the structure of the secret, without its values`,
     );
   }
 }
@@ -51,7 +51,7 @@ function checkKeys(content: ReadonlyMap<string, Uint8Array>): void {
     if (problem)
       throw new ContentProblem(
         'SecretKeyInvalid',
-        `the key ${quotedKey(key)} cannot be a key of a Secret: it ${problem}; choose keys with keys, a map gives them other names`,
+        `the key ${quotedKey(key)} is not valid in a Secret: it ${problem}; select keys with keys, or rename them with a map`,
       );
   }
 }
@@ -62,7 +62,7 @@ function checkSize(content: ReadonlyMap<string, Uint8Array>): void {
   if (size > MOST_CONTENT_BYTES)
     throw new ContentProblem(
       'SecretTooLarge',
-      `the values have ${size} bytes together, and a Secret holds at most ${MOST_CONTENT_BYTES}; choose fewer with keys`,
+      `the values have ${size} bytes in total, but a Secret holds at most ${MOST_CONTENT_BYTES}; select fewer keys with keys`,
     );
 }
 
@@ -76,7 +76,7 @@ function checkType(content: ReadonlyMap<string, Uint8Array>, { type, creationPol
   if (missing !== undefined)
     throw new ContentProblem(
       'SecretKeyMissing',
-      `a Secret of type ${type} needs ${missing}; add it in the store, or rename with keys`,
+      `a Secret of type ${type} needs ${missing}; add it in the store, or rename a key with keys`,
     );
   if (type === 'kubernetes.io/ssh-auth' && content.get('ssh-privatekey')?.byteLength === 0)
     throw new ContentProblem(

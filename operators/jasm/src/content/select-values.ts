@@ -37,7 +37,7 @@ const MOST_SELECTED_BYTES = 4 * MOST_CONTENT_BYTES;
 function tooMuch(): ContentProblem {
   return new ContentProblem(
     'SecretTooLarge',
-    `the values that keys name have more than ${MOST_SELECTED_BYTES} bytes together, and a Secret holds at most ${MOST_CONTENT_BYTES}; choose fewer`,
+    `the values selected by keys have more than ${MOST_SELECTED_BYTES} bytes in total, but a Secret holds at most ${MOST_CONTENT_BYTES}; select fewer keys`,
   );
 }
 
@@ -46,10 +46,10 @@ function mayBeMissing(name: string, { missingKeyPolicy, optionalKeys }: SecretSy
 }
 
 function missing(name: string, source: Source): ContentProblem {
-  const problem = source.has(name) ? 'has no value (null) in the secret' : 'is not in the secret';
+  const problem = source.has(name) ? 'is null in the secret' : 'is not in the secret';
   return new ContentProblem(
     'SecretKeyMissing',
-    `the key ${quotedKey(name)} ${problem}; add it in the store, name it in optionalKeys, or set missingKeyPolicy to Ignore`,
+    `the key ${quotedKey(name)} ${problem}; add it in the store, list it in optionalKeys, or set missingKeyPolicy to Ignore`,
   );
 }
 
@@ -88,7 +88,7 @@ function wholeOf(payload: SecretPayload, format: 'raw' | 'binary'): Value {
   if (payload.kind === 'entries')
     throw new ContentProblem(
       'SecretParseFailed',
-      `the secret has several values, each with a key; format ${format} is for a single one, set format to json`,
+      `the secret has several keys, but format ${format} expects a single value; set format to json`,
     );
   if (format === 'binary' && payload.kind === 'bytes') return { bytes: payload.bytes, mayBeEncoded: true };
   return { bytes: Buffer.from(textOf(payload)), mayBeEncoded: true };
@@ -98,7 +98,10 @@ function textOf(payload: Exclude<SecretPayload, { kind: 'entries' }>): string {
   if (payload.kind === 'text') return payload.text;
   const text = utf8Text(payload.bytes);
   if (text !== undefined) return text;
-  throw new ContentProblem('SecretParseFailed', 'the secret is bytes and no text; set format to binary, and key');
+  throw new ContentProblem(
+    'SecretParseFailed',
+    'the secret is binary data, not text; set format to binary, and set key',
+  );
 }
 
 /** utf8Text decodes bytes as UTF-8, and returns undefined if they are not valid UTF-8. */

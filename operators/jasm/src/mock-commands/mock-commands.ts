@@ -5,11 +5,11 @@ import { POD_ANNOTATIONS } from '../api/names.ts';
 import { type MockEntries, readMockValues, withMockValue } from '../providers/mock/mock-values.ts';
 import { changeStored, readStored } from './stored-values.ts';
 
-const path = { summary: 'the path by which pods ask for the secret', example: '/shop/database' };
+const path = { summary: 'the path by which pods request the secret', example: '/shop/database' };
 
 const set = command({
   name: 'mock set',
-  summary: 'Puts a secret into the mock, in place of what is at its path.',
+  summary: 'Creates or replaces the secret of the mock at a path.',
   args: {
     path,
     values: { summary: 'its values, each as KEY=VALUE', example: 'username=shop password=secret', variadic: true },
@@ -20,16 +20,16 @@ const set = command({
     await changeStored(cluster, (stored) => withMockValue(readMockValues(stored), args.path, entries), signal);
     print(`${args.path} has ${keysIn(entries)}`);
     print(
-      `New pods get it; one that asked before asks again when its annotation ${POD_ANNOTATIONS.forceSync} changes.`,
+      `New pods receive it. To update a Secret that exists, change the annotation ${POD_ANNOTATIONS.forceSync} of its pod.`,
     );
   },
 });
 
 const get = command({
   name: 'mock get',
-  summary: 'Shows which secrets the mock has, by path, and the names of their keys.',
-  args: { path: { ...path, summary: 'one of them (default: all)', optional: true } },
-  options: s.object({ showValues: s.boolean().default(false).describe('Show the values too.') }),
+  summary: 'Lists the secrets of the mock by path, with the names of their keys.',
+  args: { path: { ...path, summary: 'the path of one secret (default: all)', optional: true } },
+  options: s.object({ showValues: s.boolean().default(false).describe('Also show the values.') }),
   cluster: true,
   run: async ({ args, options, cluster, print, signal }) => {
     const values = await readStored(cluster, signal);
@@ -45,15 +45,15 @@ const get = command({
 
 const clear = command({
   name: 'mock clear',
-  summary: 'Takes secrets out of the mock. Secrets that pods have stay as they are.',
-  args: { path: { ...path, summary: 'one of them (default: all)', optional: true } },
+  summary: 'Removes secrets from the mock. Secrets that were already delivered to pods are not changed.',
+  args: { path: { ...path, summary: 'the path of one secret (default: all)', optional: true } },
   cluster: true,
   run: async ({ args, cluster, print, signal }) => {
     const one = args.path;
     if (one === undefined) {
       // Whatever is stored: this is also how to remove values that cannot be parsed.
       await changeStored(cluster, () => new Map(), signal);
-      print('The mock has no secrets any more.');
+      print('All secrets were removed from the mock.');
       return;
     }
     await changeStored(
@@ -65,7 +65,7 @@ const clear = command({
       },
       signal,
     );
-    print(`${one} is gone from the mock.`);
+    print(`${one} was removed from the mock.`);
   },
 });
 
@@ -88,7 +88,9 @@ function entriesOf(words: readonly string[]): Readonly<Record<string, string>> {
 }
 
 function keysIn(entries: MockEntries): string {
-  return typeof entries === 'string' ? 'a text without keys' : `the keys ${Object.keys(entries).sort().join(', ')}`;
+  return typeof entries === 'string'
+    ? 'a single value without keys'
+    : `the keys ${Object.keys(entries).sort().join(', ')}`;
 }
 
 function shown(entries: MockEntries): readonly string[] {
@@ -98,6 +100,6 @@ function shown(entries: MockEntries): readonly string[] {
 function absent(path: string): BowlineError {
   return new BowlineError(
     'BOWLINE_JASM_MOCK_ABSENT',
-    `the mock has no secret at ${path}: \`bowline jasm mock get\` shows those that it has`,
+    `the mock has no secret at ${path}; list its secrets with \`bowline jasm mock get\``,
   );
 }

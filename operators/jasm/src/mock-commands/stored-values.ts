@@ -40,6 +40,6 @@ export async function changeStored(
   }
   throw new BowlineError(
     'BOWLINE_JASM_MOCK_BUSY',
-    `cannot change the Secret ${keyString(key)}: something else changed it ${MOST_ATTEMPTS} times meanwhile; try again`,
+    `cannot change the Secret ${keyString(key)}: other clients changed it during each of ${MOST_ATTEMPTS} attempts; try again`,
   );
 }

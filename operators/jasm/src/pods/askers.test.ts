@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { askersOf } from './askers.ts';
 import { asking } from './asking.test-support.ts';
 
-describe('askersOf', () => {
-  it('takes the pods of one Deployment for one asker, whose youngest pod decides', () => {
+describe('requestersOf', () => {
+  it('treats the pods of one Deployment as one requester, whose youngest pod decides', () => {
     const askers = askersOf([
       asking('old', { of: 'web', at: 10, request: { path: '/a' } }),
       asking('new', { of: 'web', at: 20, request: { path: '/b' } }),
@@ -16,7 +16,7 @@ describe('askersOf', () => {
     expect(askers[0]?.pods.map(({ pod }) => pod.name)).toEqual(['new', 'old']);
   });
 
-  it('lets a pod that is being deleted ask for nothing while another lives', () => {
+  it('ignores the request of a terminating pod while another pod is running', () => {
     const [asker] = askersOf([
       asking('old', { of: 'web', at: 10, request: { path: '/a' } }),
       asking('new', { of: 'web', at: 20, isTerminating: true, request: { path: '/b' } }),
@@ -26,12 +26,12 @@ describe('askersOf', () => {
     expect(asker?.pods).toHaveLength(1);
   });
 
-  it('knows an asker all of whose pods are being deleted', () => {
+  it('keeps a requester whose pods are all terminating', () => {
     const [asker] = askersOf([asking('a', { isTerminating: true, request: { path: '/a' } })]);
     expect(asker).toMatchObject({ isLeaving: true, pods: [], request: { path: '/a' } });
   });
 
-  it('lets the pod decide that was seen last, of pods that were made in the same second', () => {
+  it('lets the pod that was observed last decide among pods created in the same second', () => {
     const pods = ['c', 'a', 'b'].map((name, index) => ({
       ...asking(name, { of: 'web', at: 10, request: { path: `/${name}` } }),
       noticedAt: index,
@@ -39,12 +39,12 @@ describe('askersOf', () => {
     for (const each of [pods, pods.toReversed()]) expect(askersOf(each)[0]?.request.path).toBe('/b');
   });
 
-  it('lets the Secret be what it is when nothing tells which pod is the youngest', () => {
+  it('keeps the current request of the Secret if the youngest pod is unknown', () => {
     const pods = ['c', 'a', 'b'].map((name) => asking(name, { of: 'web', at: 10, request: { path: `/${name}` } }));
     expect(askersOf(pods, 'hash of /c')[0]?.request.path).toBe('/c');
   });
 
-  it('decides alike whatever the order of pods that were made in the same second', () => {
+  it('decides independently of the order of pods created in the same second', () => {
     const pods = ['c', 'a', 'b'].map((name) => asking(name, { of: 'web', at: 10, request: { path: `/${name}` } }));
     const decided = [pods, pods.toReversed()].map((each) => askersOf(each)[0]?.request.path);
     expect(new Set(decided).size).toBe(1);

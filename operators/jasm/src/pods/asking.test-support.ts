@@ -71,6 +71,6 @@ export function asking(name: string, { of, at = 0, isTerminating, forceSync, req
           }),
     },
   });
-  if (!pod) throw new TypeError('a pod that asks has no view');
+  if (!pod) throw new TypeError('the requesting pod has no view');
   return { pod, request: someRequest(request) };
 }

@@ -17,11 +17,11 @@ const pod = (change: Partial<StoredMeta> = {}) =>
   });
 
 describe('viewOfPod', () => {
-  it('keeps nothing of a pod that does not ask', () => {
+  it('keeps nothing of a pod without a request', () => {
     expect(pod({ annotations: { other: 'x' } })).toBeUndefined();
   });
 
-  it('keeps what it asks, and since when', () => {
+  it('keeps the request and the creation time', () => {
     expect(pod()).toMatchObject({
       namespace: 'shop',
       name: 'web',
@@ -34,7 +34,7 @@ describe('viewOfPod', () => {
     });
   });
 
-  it('keeps the marks of restarts', () => {
+  it('keeps the restart annotations', () => {
     const annotations = { [POD_ANNOTATIONS.secretSync]: '', [`${RESTARTED_FOR}db`]: '0f' };
     expect(pod({ annotations })?.restartedFor).toEqual({ [`${RESTARTED_FOR}db`]: '0f' });
   });
@@ -43,8 +43,8 @@ describe('viewOfPod', () => {
 describe('podChanged', () => {
   it.each<[what: string, change: Partial<StoredMeta>, passes: boolean]>([
     ['drops a change of the status', { resourceVersion: '2' }, false],
-    ['passes the beginning of its deletion', { deletionTimestamp: '2026-01-01T00:00:09Z' }, true],
-    ['passes a change of what it asks', { annotations: { [POD_ANNOTATIONS.secretSync]: 'provider: vault' } }, true],
+    ['passes the start of its deletion', { deletionTimestamp: '2026-01-01T00:00:09Z' }, true],
+    ['passes a change of its request', { annotations: { [POD_ANNOTATIONS.secretSync]: 'provider: vault' } }, true],
   ])('%s', (_, change, passes) => {
     expect(podChanged({ previous: pod(), current: pod(change) })).toBe(passes);
   });

@@ -20,13 +20,13 @@ const entry = (path: string, name: string, provider = 'mock'): string =>
   `  - { provider: ${provider}, path: ${path}, secretName: ${name} }`;
 
 describe('annotationReader', () => {
-  it('takes a path that its provider cannot have for a mistake in the annotation, and keeps the other entries', () => {
+  it('reports a path that is invalid for its provider, and keeps the other entries', () => {
     const { requests, problems } = read(['secrets:', entry('good', 'a'), entry('bad', 'b')].join('\n'));
     expect(requests.map(({ secretName }) => secretName)).toEqual(['a']);
     expect(problems).toEqual([{ reason: 'AnnotationInvalid', message: 'secrets[1].path: Invalid value: it is bad' }]);
   });
 
-  it('knows the providers that there are, and no others', () => {
+  it('accepts only configured providers', () => {
     expect(read(`secrets:\n${entry('good', 'a', 'vault')}`)).toMatchObject({
       requests: [],
       problems: [{ reason: 'ProviderUnsupported', message: expect.stringContaining('"mock"') as string }],

@@ -3,19 +3,19 @@ import { checkRules } from './check-rules.ts';
 
 const rule = (provider: string) => ({ namespaces: ['shop'], provider, paths: ['**'] });
 
-it('takes rules about providers that there are, and no rules at all', () => {
+it('accepts rules for existing providers, and no rules', () => {
   expect(() => checkRules({ policy: [rule('vault'), rule('mock')] }, ['vault', 'mock'])).not.toThrow();
   expect(() => checkRules({ policy: [] }, ['vault'])).not.toThrow();
   expect(() => checkRules({}, ['vault'])).not.toThrow();
 });
 
-it('refuses rules about others, says which they are, and lists the providers', () => {
+it('rejects rules for unknown providers, names them, and lists the supported ones', () => {
   const policy = [rule('valt'), rule('vault'), rule('mock')];
   expect(() => checkRules({ policy }, ['aws-secretsmanager', 'vault'])).toThrow(
     expect.objectContaining({
       code: 'BOWLINE_CONFIG_INVALID',
       message:
-        'jasm.policy[0].provider: there is no provider "valt"; jasm.policy[2].provider: there is no provider "mock"; there are aws-secretsmanager, vault, and mock where mock.enabled is set',
+        'jasm.policy[0].provider: unknown provider "valt"; jasm.policy[2].provider: unknown provider "mock"; supported providers: aws-secretsmanager, vault, and mock if mock.enabled is set',
     }),
   );
 });

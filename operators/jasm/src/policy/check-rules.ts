@@ -8,11 +8,11 @@ import type { Policy } from './permit.ts';
  */
 export function checkRules({ policy = [] }: Pick<Policy, 'policy'>, providers: readonly string[]): void {
   const problems = policy.flatMap(({ provider }, place) =>
-    providers.includes(provider) ? [] : [`jasm.policy[${place}].provider: there is no provider ${quoteText(provider)}`],
+    providers.includes(provider) ? [] : [`jasm.policy[${place}].provider: unknown provider ${quoteText(provider)}`],
   );
   if (problems.length === 0) return;
   throw new BowlineError(
     'BOWLINE_CONFIG_INVALID',
-    `${problems.join('; ')}; there are ${providers.join(', ')}${providers.includes('mock') ? '' : ', and mock where mock.enabled is set'}`,
+    `${problems.join('; ')}; supported providers: ${providers.join(', ')}${providers.includes('mock') ? '' : ', and mock if mock.enabled is set'}`,
   );
 }

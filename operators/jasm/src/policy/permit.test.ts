@@ -45,40 +45,40 @@ const messageOf = (asking: Asking, policy: Policy): string => {
 
 describe('a policy', () => {
   test.each<[string, Asking]>([
-    ['the namespace and path that it names', {}],
-    ['a namespace by its glob', { namespace: 'shared-x' }],
+    ['a namespace and path of a rule', {}],
+    ['a namespace that matches a glob', { namespace: 'shared-x' }],
     ['a deeper path', { names: ['secret/data/team-a/x/y/z'] }],
-    ['a secret by another of its names', { names: ['team-a/db', 'secret/data/team-a/db'] }],
+    ['a secret by another name', { names: ['team-a/db', 'secret/data/team-a/db'] }],
   ])('allows %s', (_, asking) => {
     expect(permit(question(asking), POLICY)).toEqual({ role: undefined, region: undefined });
   });
 
   test.each<[string, Asking]>([
     ['another namespace', { namespace: 'team-b' }],
-    ['a namespace that begins like an allowed one', { namespace: 'team-a-x' }],
+    ['a namespace that starts like an allowed one', { namespace: 'team-a-x' }],
     ['a namespace in capital letters', { namespace: 'TEAM-A' }],
     ['another provider', { provider: 'aws-secretsmanager' }],
     ['a provider in capital letters', { provider: 'Vault' }],
     ['another path', { names: ['secret/data/team-b/db'] }],
-    ['a path that begins like an allowed one', { names: ['secret/data/team-ab/db'] }],
+    ['a path that starts like an allowed one', { names: ['secret/data/team-ab/db'] }],
     ['the folder itself', { names: ['secret/data/team-a'] }],
     ['a path in capital letters', { names: ['secret/data/TEAM-A/db'] }],
-    ['a path that leads out again', { names: ['secret/data/team-a/../team-b/db'] }],
-    ['a path that leads out at its end', { names: ['secret/data/team-a/..'] }],
-    ['a path with a step that means nothing', { names: ['secret/data/team-a/./db'] }],
-    ['a second name that leads out', { names: ['secret/data/team-a/db', 'secret/data/team-a/../db'] }],
-    ['a path with a space before it', { names: [' secret/data/team-a/db'] }],
-    ['a path with a slash before it', { names: ['/secret/data/team-a/db'] }],
+    ['a path with a parent segment', { names: ['secret/data/team-a/../team-b/db'] }],
+    ['a path that ends with a parent segment', { names: ['secret/data/team-a/..'] }],
+    ['a path with a dot segment', { names: ['secret/data/team-a/./db'] }],
+    ['a second name with a parent segment', { names: ['secret/data/team-a/db', 'secret/data/team-a/../db'] }],
+    ['a path with a leading space', { names: [' secret/data/team-a/db'] }],
+    ['a path with a leading slash', { names: ['/secret/data/team-a/db'] }],
     ['no name at all', { names: [] }],
     ['an empty name', { names: [''] }],
     ['a path that is the glob itself, of another rule', { names: ['**'] }],
-  ])('refuses %s', (_, asking) => {
+  ])('denies %s', (_, asking) => {
     expect(isAllowed(asking, POLICY)).toBe(false);
     // Neither the flag nor the namespace can widen the policy.
     expect(isAllowed({ ...asking, permitted: '**' }, { ...POLICY, allowAllPaths: true })).toBe(false);
   });
 
-  test('without a rule refuses everything', () => {
+  test('without rules denies everything', () => {
     expect(isAllowed({}, { ...POLICY, policy: [], allowAllPaths: true })).toBe(false);
   });
 
@@ -89,9 +89,9 @@ describe('a policy', () => {
     },
   );
 
-  test('says which namespace, provider and path were refused, and who can allow it', () => {
+  test('reports the denied namespace, provider and path, and who can allow it', () => {
     expect(messageOf({ namespace: 'team-b' }, POLICY)).toBe(
-      'pods of the namespace team-b may not read "secret/data/team-a/db" from vault: no rule of the policy allows it; whoever configures the operator can add one under jasm.policy',
+      'pods in the namespace team-b may not read "secret/data/team-a/db" from vault: no rule of the policy allows it; ask an administrator of the operator to add a rule to jasm.policy',
     );
   });
 });
@@ -124,11 +124,11 @@ describe('roles and regions', () => {
     { region: 'us-east-1' },
     { role: 'reader', region: 'us-east-1' },
     { role: 'other', region: 'eu-west-1' },
-  ])('are refused: %j', (asking) => {
+  ])('are denied: %j', (asking) => {
     expect(isAllowed(asking, policy)).toBe(false);
   });
 
-  test('are not put together from several rules', () => {
+  test('are not combined from several rules', () => {
     const rules = [
       { ...RULE, roles: ['a'] },
       { ...RULE, regions: ['eu-1'] },
@@ -136,12 +136,14 @@ describe('roles and regions', () => {
     expect(isAllowed({ role: 'a' }, { ...POLICY, policy: rules })).toBe(true);
     expect(isAllowed({ region: 'eu-1' }, { ...POLICY, policy: rules })).toBe(true);
     expect(messageOf({ role: 'a', region: 'eu-1' }, { ...POLICY, policy: rules })).toMatch(
-      /no rule of the policy that allows the path allows the role "a" and the region "eu-1" too/,
+      /no rule of the policy allows the path together with the role "a" and the region "eu-1"/,
     );
   });
 
-  test('without a policy are those that the provider allows: none unless told', () => {
-    expect(messageOf({ role: 'a' }, OPEN)).toMatch(/an annotation may not name the role "a"; .* with a policy/);
+  test('without a policy are limited to those that the provider allows, by default none', () => {
+    expect(messageOf({ role: 'a' }, OPEN)).toMatch(
+      /an annotation may not specify the role "a"; .* add a rule to jasm\.policy/,
+    );
     expect(isAllowed({ region: 'eu-1' }, OPEN)).toBe(false);
     const some = { ...OPEN, allowed: new Map([['vault', { roles: ['a*'], regions: ['eu-*'] }]]) };
     expect(permit(question({ role: 'ab', region: 'eu-1' }), some)).toEqual({ role: 'ab', region: 'eu-1' });
@@ -169,13 +171,13 @@ describe('permitted-paths of a namespace', () => {
     expect(isAllowed({ permitted, names: [name] }, OPEN)).toBe(expected);
   });
 
-  test('say who can change them', () => {
+  test('name who can change them', () => {
     expect(messageOf({ permitted: 'x' }, OPEN)).toBe(
-      'pods of the namespace team-a may not read "secret/data/team-a/db" from vault: the annotation jasm.codnod.io/permitted-paths of the namespace does not allow it; whoever may change the namespace team-a can add the path',
+      'pods in the namespace team-a may not read "secret/data/team-a/db" from vault: the annotation jasm.codnod.io/permitted-paths of the namespace does not allow it; ask an owner of the namespace team-a to add the path',
     );
   });
 
-  test('narrow what a policy allows', () => {
+  test('restrict what a policy allows', () => {
     expect(isAllowed({ permitted: 'secret/**' }, POLICY)).toBe(true);
     expect(isAllowed({ permitted: 'secret/data/team-a/other' }, POLICY)).toBe(false);
   });
@@ -184,16 +186,16 @@ describe('permitted-paths of a namespace', () => {
     const required = { ...OPEN, permittedPathsRequired: true };
     expect(isAllowed({ permitted: '**' }, required)).toBe(true);
     expect(messageOf({}, required)).toMatch(
-      /must have the annotation .*; whoever may change the namespace team-a can add it/,
+      /must have the annotation .*; ask an owner of the namespace team-a to add it/,
     );
-    expect(messageOf({ permitted: null }, required)).toMatch(/cannot see it/);
+    expect(messageOf({ permitted: null }, required)).toMatch(/the operator cannot read namespaces/);
     expect(isAllowed({ permitted: null }, OPEN)).toBe(true);
   });
 
-  test('is not read when it is made to take long', () => {
+  test('is rejected if it is too long', () => {
     expect(isAllowed({ permitted: `${'x,'.repeat(8_000)}**` }, OPEN)).toBe(true);
     expect(messageOf({ permitted: `${'x,'.repeat(9_000)}**` }, OPEN)).toMatch(
-      /has more than 16384 characters; whoever may change the namespace team-a can shorten it/,
+      /has more than 16384 characters; ask an owner of the namespace team-a to shorten it/,
     );
   });
 });
@@ -201,7 +203,7 @@ describe('permitted-paths of a namespace', () => {
 describe('the configuration', () => {
   const schema = s.object(policyFields);
 
-  test('has no rule without namespaces, provider and paths', () => {
+  test('rejects a rule without namespaces, provider or paths', () => {
     expect(validate({ policy: [{ ...RULE }] }, schema.json)).toEqual([]);
     for (const change of [
       { namespaces: [] },
@@ -214,14 +216,14 @@ describe('the configuration', () => {
       expect(validate({ policy: [{ ...RULE, ...change }] }, schema.json)).not.toEqual([]);
   });
 
-  test('must say who may read what, one way or the other', () => {
+  test('must contain a policy or allowAllPaths', () => {
     const section = s.object(policyFields).rule(policyRule.rule, policyRule);
     expect(validate({ allowAllPaths: false }, section.json)).toMatchObject([
-      { message: expect.stringMatching(/setting jasm\.policy.*--allow-all-paths/) as string },
+      { message: expect.stringMatching(/define rules in jasm\.policy.*--allow-all-paths/) as string },
     ]);
     expect(validate({ allowAllPaths: true }, section.json)).toEqual([]);
     expect(validate({ allowAllPaths: false, policy: [] }, section.json)).toEqual([]);
     // And a request is refused anyway.
-    expect(messageOf({}, { ...OPEN, allowAllPaths: false })).toMatch(/there is no policy/);
+    expect(messageOf({}, { ...OPEN, allowAllPaths: false })).toMatch(/no policy is configured/);
   });
 });

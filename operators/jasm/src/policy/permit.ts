@@ -11,9 +11,9 @@ export interface PolicyRule {
   readonly paths: readonly string[];
   /** The role to read with unless the annotation names another. */
   readonly role?: string | undefined;
-  /** Globs of the roles that an annotation may name. Defaults to none. */
+  /** Globs of the roles that an annotation may specify. Defaults to none. */
   readonly roles?: readonly string[] | undefined;
-  /** Globs of the regions that an annotation may name. Defaults to none. */
+  /** Globs of the regions that an annotation may specify. Defaults to none. */
   readonly regions?: readonly string[] | undefined;
 }
 
@@ -72,7 +72,7 @@ export function permit(question: PermitQuestion, policy: Policy): Permission | P
   return typeof allowed === 'string' ? refused(question, allowed) : allowed;
 }
 
-const ADMINISTRATOR = 'whoever configures the operator can add one under jasm.policy';
+const ADMINISTRATOR = 'ask an administrator of the operator to add a rule to jasm.policy';
 
 function byRules(question: PermitQuestion, rules: readonly PolicyRule[]): Permission | string {
   const { request, names, namespace } = question;
@@ -86,20 +86,20 @@ function byRules(question: PermitQuestion, rules: readonly PolicyRule[]): Permis
     const isRegionAllowed = request.region === undefined || anyGlob(regions)(request.region);
     if (isRoleAllowed && isRegionAllowed) return { role: request.role ?? role, region: request.region };
   }
-  return `no rule of the policy that allows the path allows ${wishes(request)} too; ${ADMINISTRATOR}`;
+  return `no rule of the policy allows the path together with ${wishes(request)}; ${ADMINISTRATOR}`;
 }
 
 function byFlag({ request }: PermitQuestion, policy: Policy): Permission | string {
   const { allowAllPaths, allowed } = policy;
-  if (!allowAllPaths) return `there is no policy; ${ADMINISTRATOR}`;
+  if (!allowAllPaths) return `no policy is configured; ${ADMINISTRATOR}`;
   const { provider, role, region } = request;
   const { roles = [], regions = [] } = allowed?.get(provider) ?? {};
   const isAllowed = (role === undefined || anyGlob(roles)(role)) && (region === undefined || anyGlob(regions)(region));
   if (isAllowed) return { role, region };
   const way = allowed?.has(provider)
-    ? 'whoever configures the operator can allow it with allowedRoles and allowedRegions of the provider'
-    : 'without a policy this provider is read as it is configured; whoever configures the operator can allow it with a policy';
-  return `an annotation may not name ${wishes(request)}; ${way}`;
+    ? 'ask an administrator of the operator to allow it with allowedRoles and allowedRegions of the provider'
+    : 'without a policy this provider is read only as configured; ask an administrator of the operator to add a rule to jasm.policy';
+  return `an annotation may not specify ${wishes(request)}; ${way}`;
 }
 
 function wishes({ role, region }: PermitQuestion['request']): string {
@@ -121,14 +121,14 @@ function annotationProblem({ names, namespace, annotations }: PermitQuestion, po
   if (given === undefined) {
     if (!policy.permittedPathsRequired) return undefined;
     return annotations === undefined
-      ? `the operator needs the annotation ${name} of the namespace and cannot see it; whoever installs the operator can let it read namespaces`
-      : `the namespace must have the annotation ${name}; whoever may change the namespace ${namespace} can add it`;
+      ? `the annotation ${name} of the namespace is required, but the operator cannot read namespaces; ask an administrator of the operator to grant that permission`
+      : `the namespace must have the annotation ${name}; ask an owner of the namespace ${namespace} to add it`;
   }
   if (given.length > LONGEST_ANNOTATION)
-    return `the annotation ${name} of the namespace has more than ${LONGEST_ANNOTATION} characters; whoever may change the namespace ${namespace} can shorten it, with ** for instance`;
+    return `the annotation ${name} of the namespace has more than ${LONGEST_ANNOTATION} characters; ask an owner of the namespace ${namespace} to shorten it, for example with **`;
   const globs = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
   if (matchesPath(globs, names)) return undefined;
-  return `the annotation ${name} of the namespace does not allow it; whoever may change the namespace ${namespace} can add the path`;
+  return `the annotation ${name} of the namespace does not allow it; ask an owner of the namespace ${namespace} to add the path`;
 }
 
 /** One allowed name is enough: all are names of the same secret. */
@@ -143,7 +143,7 @@ function matchesPath(globs: readonly string[], names: readonly string[]): boolea
 function refused({ request: { provider, path }, namespace }: PermitQuestion, problem: string): PolicyProblem {
   return {
     reason: 'PathNotPermitted',
-    message: `pods of the namespace ${namespace} may not read ${quoteText(abbreviated(path))} from ${provider}: ${problem}`,
+    message: `pods in the namespace ${namespace} may not read ${quoteText(abbreviated(path))} from ${provider}: ${problem}`,
   };
 }
 

@@ -51,7 +51,7 @@ export function providerContract(name: string, options: ContractOptions): void {
   const { setup, lacks = [], empty = 'empty', invalidPaths, names } = options;
 
   describe(`the contract of ${name}`, () => {
-    it('gives what is in the store, and says whose it is', async () => {
+    it('returns the stored secret with its provider and path', async () => {
       await using store = await setup();
       const ref = store.ref('first');
       const fields = { user: 'app', password: 'grüße "and" \\ more\n\u{1f511}' };
@@ -61,7 +61,7 @@ export function providerContract(name: string, options: ContractOptions): void {
       expect([secret.provider, secret.sourcePath]).toEqual([store.provider.name, ref.path]);
     });
 
-    it('gives big secrets whole', async () => {
+    it('returns large secrets completely', async () => {
       await using store = await setup();
       const ref = store.ref('first');
       const fields = { a: 'x'.repeat(30_000), b: 'ä'.repeat(15_000) };
@@ -69,7 +69,7 @@ export function providerContract(name: string, options: ContractOptions): void {
       expect(fieldsOf((await store.provider.fetchSecret(ref, NEVER)).payload)).toEqual(fields);
     });
 
-    it('gives the present value each time', async () => {
+    it('returns the current value each time', async () => {
       await using store = await setup();
       const ref = store.ref('first');
       for (const value of ['one', 'two', 'three']) {
@@ -78,7 +78,7 @@ export function providerContract(name: string, options: ContractOptions): void {
       }
     });
 
-    it.skipIf(lacks.includes('emptiness'))(`says of an empty secret that it is ${empty}`, async () => {
+    it.skipIf(lacks.includes('emptiness'))(`reports an empty secret as ${empty}`, async () => {
       await using store = await setup();
       const ref = store.ref('first');
       await store.putEmpty?.(ref);
@@ -86,7 +86,7 @@ export function providerContract(name: string, options: ContractOptions): void {
       else expect((await failureOf(store, ref)).kind).toBe('not-found');
     });
 
-    it('says of an unknown path that it is not found, and names the path', async () => {
+    it('reports an unknown path as not found, and names the path', async () => {
       await using store = await setup();
       const ref = store.ref('unknown');
       const error = await failureOf(store, ref);
@@ -94,14 +94,14 @@ export function providerContract(name: string, options: ContractOptions): void {
       expect(error.message).toContain(ref.path);
     });
 
-    it('says the same words each time the same thing is wrong, and shows them in one line', async () => {
+    it('reports the same problem with the same single-line message', async () => {
       await using store = await setup();
       const { message } = await failureOf(store, store.ref('unknown'));
       expect((await failureOf(store, store.ref('unknown'))).message).toBe(message);
       expect(message).toMatch(/^[^\n]{10,}[^.\n]$/);
     });
 
-    it.skipIf(lacks.includes('denial'))('tells a missing right from a missing secret', async () => {
+    it.skipIf(lacks.includes('denial'))('distinguishes a missing permission from a missing secret', async () => {
       await using store = await setup();
       const ref = store.ref('first');
       await store.put(ref, { value: CANARY });
@@ -112,7 +112,7 @@ export function providerContract(name: string, options: ContractOptions): void {
     });
 
     it.skipIf(lacks.includes('failure')).each(['status', 'connection'] as const)(
-      'makes one attempt, says that a failure of the %s may pass, and reads when it has passed',
+      'makes one attempt, reports a failure of the %s as transient, and succeeds afterwards',
       async (how) => {
         await using store = await setup();
         const ref = store.ref('first');
@@ -127,7 +127,7 @@ export function providerContract(name: string, options: ContractOptions): void {
       },
     );
 
-    it('counts each call with its operation and how it ended', async () => {
+    it('observes each call with its operation and result code', async () => {
       await using store = await setup();
       const ref = store.ref('first');
       await store.put(ref, { value: 'one' });
@@ -137,7 +137,7 @@ export function providerContract(name: string, options: ContractOptions): void {
       expect(store.observed.at(-1)).toBe(`${operation} ${code}`);
     });
 
-    it('holds neither values nor credentials in its errors', async () => {
+    it('exposes neither values nor credentials in its errors', async () => {
       await using store = await setup();
       const ref = store.ref('first');
       await store.put(ref, { value: CANARY });
@@ -158,7 +158,7 @@ export function providerContract(name: string, options: ContractOptions): void {
     });
 
     it.skipIf(lacks.includes('hanging'))(
-      'ends with the reason of its signal, also while the store is silent',
+      'rejects with the reason of its signal, also while the store does not respond',
       async () => {
         await using store = await setup();
         const ref = store.ref('first');
@@ -174,7 +174,7 @@ export function providerContract(name: string, options: ContractOptions): void {
       },
     );
 
-    it('asks nothing when its signal was aborted before', async () => {
+    it('makes no call if its signal is already aborted', async () => {
       await using store = await setup();
       const ref = store.ref('first');
       await store.put(ref, { value: 'one' });
@@ -184,7 +184,7 @@ export function providerContract(name: string, options: ContractOptions): void {
       expect(store.observed.slice(before).filter((call) => call.endsWith('OK'))).toEqual([]);
     });
 
-    it('can do what it says that it can', async () => {
+    it('implements its declared capabilities', async () => {
       await using store = await setup();
       const { capabilities, probeVersion, fetchSecrets } = store.provider;
       expect([probeVersion !== undefined, fetchSecrets !== undefined]).toEqual([
@@ -193,7 +193,7 @@ export function providerContract(name: string, options: ContractOptions): void {
       ]);
     });
 
-    it('tells the version that it would read, which changes with the value and not without', async () => {
+    it('returns the version that it would read, which changes only with the value', async () => {
       await using store = await setup();
       if (!store.provider.capabilities.versions) return;
       const ref = store.ref('first');
@@ -208,14 +208,14 @@ export function providerContract(name: string, options: ContractOptions): void {
       expect([one, two]).not.toContain(await versionOf(store, ref));
     });
 
-    it('does not tell a version of what is not there', async () => {
+    it('returns no version for a missing secret', async () => {
       await using store = await setup();
       if (!store.provider.probeVersion) return;
       const probe = store.provider.probeVersion(store.ref('unknown'), NEVER);
       expect(await probe.catch((error: unknown) => (error as ProviderError).kind)).toBe('not-found');
     });
 
-    it('reads several in their order, each with its own error', async () => {
+    it('reads several secrets in order, each with its own error', async () => {
       await using store = await setup();
       if (!store.provider.fetchSecrets) return;
       const refs = ['second', 'unknown', 'first'].map((word) => store.ref(word));
@@ -255,7 +255,7 @@ export function fieldsOf(payload: SecretPayload): Record<string, string> {
         Object.entries(payload.entries).map(([key, bytes]) => [key, Buffer.from(bytes).toString()]),
       );
     case 'bytes':
-      throw new Error('a secret of fields came back as bytes');
+      throw new Error('expected text or entries, but got bytes');
   }
 }
 
@@ -272,6 +272,6 @@ async function failureOf({ provider }: ContractStore, ref: SecretRef): Promise<P
 async function versionOf({ provider }: ContractStore, ref: SecretRef): Promise<string> {
   const version = await provider.probeVersion?.(ref, NEVER);
   expect((await provider.fetchSecret(ref, NEVER)).version).toBe(version);
-  if (version === undefined) throw new Error('the provider does not tell the version');
+  if (version === undefined) throw new Error('the provider does not implement probeVersion');
   return version;
 }

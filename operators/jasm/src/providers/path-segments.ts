@@ -20,10 +20,10 @@ export function pathSegments(path: string, pathFormat: string): readonly string[
   if (segments.includes('')) throw invalidPath(path, 'has an empty segment', pathFormat);
   const wrong = segments.find((segment) => !SEGMENT.test(segment));
   if (wrong !== undefined) {
-    throw invalidPath(path, 'may hold letters, digits, slashes and any of _ - . @ : + = , ~', pathFormat);
+    throw invalidPath(path, 'may contain only letters, digits, slashes and any of _ - . @ : + = , ~', pathFormat);
   }
   if (segments.some((segment) => /^\.+$/.test(segment))) {
-    throw invalidPath(path, 'has a segment of dots', pathFormat);
+    throw invalidPath(path, 'has a segment that consists of dots', pathFormat);
   }
   return segments;
 }

@@ -16,10 +16,10 @@ export function refuseUnsupported(
 ): void {
   const field = ALL.find((each) => ref[each] !== undefined && !supported.includes(each));
   if (field === undefined) return;
-  const others = supported.length === 0 ? '' : `; it knows ${supported.join(' and ')}`;
+  const others = supported.length === 0 ? '' : `; it supports ${supported.join(' and ')}`;
   // The role is the only field that a policy can add to a request without one.
   const place = field === 'role' ? 'the annotation, or from the rule of the policy' : 'the annotation';
-  throw new ProviderError(`the provider ${provider} knows no ${field}: remove it from ${place}${others}`, {
+  throw new ProviderError(`the provider ${provider} does not support ${field}: remove it from ${place}${others}`, {
     kind: 'refused',
     provider,
     operation: 'read',

@@ -28,7 +28,7 @@ const BAD: readonly BadAnnotation[] = [
     says: [/^line 3: .*correct the YAML/],
   },
   { what: 'a list', ask: () => '- provider: aws-secretsmanager', says: [/must be a map/] },
-  { what: 'nothing', ask: () => '', says: [/is empty; give provider, path and secretName/] },
+  { what: 'nothing', ask: () => '', says: [/is empty; set provider, path and secretName/] },
   { what: 'no provider', ask: () => without('provider'), says: [/provider: Required value/] },
   { what: 'no path', ask: () => without('path'), says: [/path: Required value/] },
   { what: 'no secretName', ask: () => without('secretName'), says: [/secretName: Required value/] },
@@ -36,14 +36,14 @@ const BAD: readonly BadAnnotation[] = [
   {
     what: 'an unknown field',
     ask: () => c.fromAws('db', { secretname: 'x' }),
-    says: [/secretname .*it is called secretName/],
+    says: [/secretname .*use secretName instead/],
   },
   {
     what: 'a namespace',
     ask: () => c.fromAws('db', { namespace: 'kube-system' }),
     says: [/namespace .*pod's own namespace/],
   },
-  { what: 'a path that no secret has', ask: () => c.fromAws('db', { path: 'a b' }), says: [/path: .*a b/] },
+  { what: 'an invalid path', ask: () => c.fromAws('db', { path: 'a b' }), says: [/path: .*a b/] },
   {
     what: 'an unknown provider',
     ask: () => c.fromAws('db', { provider: 'gcp' }),
@@ -64,7 +64,7 @@ const BAD: readonly BadAnnotation[] = [
   {
     what: 'an alias',
     ask: () => 'provider: &p aws-secretsmanager\npath: *p\nsecretName: db',
-    says: [/anchor &p is not read/],
+    says: [/anchor &p is not supported/],
   },
   {
     what: 'more than 64 KiB',
@@ -73,7 +73,7 @@ const BAD: readonly BadAnnotation[] = [
   },
 ];
 
-it('scenario 06 tells a pod what is wrong with its annotation, calls no store for it, and serves it when it is put right', async () => {
+it('scenario 06 reports an invalid annotation to the pod, calls no store for it, and serves the pod after a correction', async () => {
   await c.aws.put(c.path('db'), { password: 'x' });
   const podOf = (index: number): string => `bad-${index}`;
   for (const [index, { ask }] of BAD.entries()) await c.ask(podOf(index), ask());
@@ -90,7 +90,7 @@ it('scenario 06 tells a pod what is wrong with its annotation, calls no store fo
   for (const index of BAD.keys()) expect(valuesOf(await c.untilSecret(podOf(index)))).toEqual({ password: 'x' });
 });
 
-it('scenario 06 serves the entries of a list that are right', async () => {
+it('scenario 06 serves the valid entries of a list', async () => {
   await c.aws.put(c.path('good'), { password: 'x' });
   const bad = c.fromAws('other', { secretName: 'Not_A_Name' });
   await c.ask('mixed', { secrets: [bad, c.fromAws('good')] });
@@ -99,7 +99,7 @@ it('scenario 06 serves the entries of a list that are right', async () => {
   expect(c.callsFor('other')).toEqual([]);
 });
 
-it('scenario 06 keeps the Secret of a pod whose annotation becomes wrong', async () => {
+it('scenario 06 keeps the Secret of a pod whose annotation becomes invalid', async () => {
   await c.aws.put(c.path('kept'), { password: 'x' });
   await c.ask('kept', c.fromAws('kept'));
   const { metadata } = await c.untilSecret('kept');

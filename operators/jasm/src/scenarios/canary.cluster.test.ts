@@ -214,7 +214,7 @@ async function whileTimePasses<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-it('scenario 17 shows a value nowhere but in its Secret, whatever goes wrong with it', async () => {
+it('scenario 17 exposes a value only in its Secret, whatever fails', async () => {
   const { namespace, managerNamespace } = c;
   for (const [name, annotations] of Object.entries({
     shared: { [CONSENT_ANNOTATIONS.sharedWith]: namespace },
@@ -259,7 +259,7 @@ it('scenario 17 shows a value nowhere but in its Secret, whatever goes wrong wit
   });
   await c.ask('mock-broken', entry('broken', 'mock-broken'));
   await c.untilEvent('mock-broken', 'SecretFetchFailed');
-  expect((await c.untilEvent('invalid', 'SecretSyncFailed')).note).toContain('the API server finds it invalid');
+  expect((await c.untilEvent('invalid', 'SecretSyncFailed')).note).toContain('the API server rejects it as invalid');
   expect((await c.untilEvent('forbidden', 'SecretSyncFailed')).note).toMatch(/denied the request$/);
   // An edit is reverted, and a workload is restarted for a new value.
   const key = secretKey(c, 'rotated');
@@ -290,7 +290,7 @@ it('scenario 17 shows a value nowhere but in its Secret, whatever goes wrong wit
   }
 }, 60_000);
 
-it('scenario 17 shows no value in what a process leaves that crashes', async () => {
+it('scenario 17 exposes no value in the output and files of a process that crashes', async () => {
   await whileTimePasses(() => c.stop());
   const { managerNamespace, namespace } = c;
   const accounts = await c.admin.list(ServiceAccount, { namespace: managerNamespace });

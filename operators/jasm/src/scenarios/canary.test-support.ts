@@ -65,7 +65,7 @@ export class TattlingStore implements AsyncDisposable {
   #secretAnswer(SecretId: string): FakeAnswer {
     const rotated = found(JSON.stringify({ password: `${CANARY} ${this.#version}` }), this.#version);
     const answer = SecretId === 'rotated' ? rotated : AWS_ANSWERS[SecretId];
-    return answer ?? { status: 500, body: `the test has no answer about ${SecretId}` };
+    return answer ?? { status: 500, body: `the test has no response for ${SecretId}` };
   }
 }
 

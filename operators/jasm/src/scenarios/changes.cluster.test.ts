@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
-it('scenario 04 follows a changed value when a new pod asks, and leaves an unchanged one alone', async () => {
+it('scenario 04 updates a changed value when a new pod requests it, and does not write an unchanged one', async () => {
   await c.aws.put(c.path('db'), { username: 'admin', password: 'old' });
   await c.ask('web-1', c.fromAws('db'));
   const first = await c.untilSecret('db');
@@ -39,7 +39,7 @@ it('scenario 04 follows a changed value when a new pod asks, and leaves an uncha
   expect(c.callsFor('db').slice(3)).toEqual(['DescribeSecret']);
 });
 
-it('scenario 04 leaves a Secret alone when a new version has the same content, but for the name of the version', async () => {
+it('scenario 04 updates only the version of a Secret when a new version has the same content', async () => {
   await c.aws.put(c.path('same'), { password: 'x' });
   await c.ask('same-1', c.fromAws('same'));
   const first = await c.untilSecret('same');
@@ -56,7 +56,7 @@ it('scenario 04 leaves a Secret alone when a new version has the same content, b
   );
 });
 
-it('scenario 04 serves a pod that begins to ask after it was made, and nothing for one that asks no more', async () => {
+it('scenario 04 serves a pod whose annotation is added later, and does nothing when an annotation is removed', async () => {
   await c.aws.put(c.path('late'), { password: 'x' });
   const key = { namespace: c.namespace, name: 'late' };
   const asks = (annotation: string | null): Promise<Pod> =>

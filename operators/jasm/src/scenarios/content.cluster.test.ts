@@ -12,7 +12,7 @@ afterAll(() => c[Symbol.asyncDispose]());
 
 const exists = async (name: string): Promise<boolean> => (await c.admin.find(Secret, secretKey(c, name))) !== undefined;
 
-describe('what a secret holds', () => {
+describe('contents of secrets', () => {
   it.each<[what: string, value: string | Uint8Array, more: object, values: Readonly<Record<string, string>>]>([
     ['plain text', 'correct horse', { format: 'raw', key: 'password' }, { password: 'correct horse' }],
     ['a list as text', '["a","b"]', { format: 'raw', key: 'list' }, { list: '["a","b"]' }],
@@ -23,24 +23,24 @@ describe('what a secret holds', () => {
       { id: '12345678901234567890', rate: '1.10' },
     ],
     [
-      'what is nested',
+      'nested objects',
       '{"db":{"port":5432,"on":true},"of":[1, 2]}',
       {},
       { db: '{"port":5432,"on":true}', of: '[1,2]' },
     ],
-    ['a member of what is nested', '{"db":{"port":5432}}', { keys: { PORT: 'db.port' } }, { PORT: '5432' }],
-    ['no null, if that may be', '{"a":"x","b":null}', { missingKeyPolicy: 'Ignore' }, { a: 'x' }],
+    ['a member of a nested object', '{"db":{"port":5432}}', { keys: { PORT: 'db.port' } }, { PORT: '5432' }],
+    ['an optional key that is null', '{"a":"x","b":null}', { missingKeyPolicy: 'Ignore' }, { a: 'x' }],
     ['an empty object', '{}', {}, {}],
-    ['a key that could not be one, renamed', '{"a b":"x"}', { keys: { AB: 'a b' } }, { AB: 'x' }],
-    ['bytes that are an object', Buffer.from('{"a":"x"}'), {}, { a: 'x' }],
-  ])('scenario 10 brings %s', async (what, value, more, values) => {
+    ['an invalid key that is renamed', '{"a b":"x"}', { keys: { AB: 'a b' } }, { AB: 'x' }],
+    ['bytes of a JSON object', Buffer.from('{"a":"x"}'), {}, { a: 'x' }],
+  ])('scenario 10 delivers %s', async (what, value, more, values) => {
     const name = what.replaceAll(/[^a-z]+/g, '-');
     await c.aws.put(c.path(name), value);
     await c.ask(name, c.fromAws(name, more));
     expect(valuesOf(await c.untilSecret(name))).toEqual(values);
   });
 
-  it('scenario 10 brings bytes as they are', async () => {
+  it('scenario 10 delivers bytes unchanged', async () => {
     const bytes = Buffer.from([0, 255, 0xc3, 0x28, 10]);
     await c.aws.put(c.path('bytes'), bytes);
     await c.ask('bytes', c.fromAws('bytes', { format: 'binary', key: 'keystore' }));
@@ -50,13 +50,13 @@ describe('what a secret holds', () => {
 
   it.each<[what: string, value: string | Uint8Array, reason: string, said: string]>([
     ['plain text', 'correct horse', 'SecretParseFailed', 'not valid JSON at line 1, column 1'],
-    ['a list', '["correct horse"]', 'SecretParseFailed', 'must be a JSON object, and is a list'],
-    ['a text in quotes', '"correct horse"', 'SecretParseFailed', 'must be a JSON object, and is text'],
+    ['a list', '["correct horse"]', 'SecretParseFailed', 'must be a JSON object, but is a list'],
+    ['a quoted string', '"correct horse"', 'SecretParseFailed', 'must be a JSON object, but is text'],
     ['bytes', Buffer.from([0xc3, 0x28]), 'SecretParseFailed', 'set format to binary'],
-    ['null', '{"password":null}', 'SecretKeyMissing', '"password" has no value (null)'],
+    ['null', '{"password":null}', 'SecretKeyMissing', '"password" is null'],
     ['a key with a space', '{"a b":"correct horse"}', 'SecretKeyInvalid', '"a b"'],
-    ['a key that leads elsewhere', '{"..x":"correct horse"}', 'SecretKeyInvalid', '"..x"'],
-  ])('scenario 10 refuses %s once, and says what to do', async (what, value, reason, said) => {
+    ['a key that starts with two dots', '{"..x":"correct horse"}', 'SecretKeyInvalid', '"..x"'],
+  ])('scenario 10 rejects %s once, and reports what to do', async (what, value, reason, said) => {
     const name = `no-${what.replaceAll(' ', '-')}`;
     await c.aws.put(c.path(name), value);
     await c.ask(name, c.fromAws(name));
@@ -70,16 +70,16 @@ describe('what a secret holds', () => {
     expect(await c.events(name)).toEqual([`Warning ${reason}`]);
   });
 
-  it('scenario 10 says that a secret has no value yet, and brings it when it has', async () => {
+  it('scenario 10 reports that a secret has no value yet, and delivers the value later', async () => {
     await c.aws.create(c.path('empty'));
     await c.ask('empty', c.fromAws('empty'));
-    expect((await c.untilEvent('empty', 'SecretFetchFailed')).note).toContain('put a value');
+    expect((await c.untilEvent('empty', 'SecretFetchFailed')).note).toContain('set a value');
     await c.aws.put(c.path('empty'), { password: 'x' });
     await c.pass(70_000);
     await c.untilSecret('empty');
   });
 
-  it('scenario 10 keeps the last good content while the secret cannot be read, and looks at its version alone', async () => {
+  it('scenario 10 keeps the last good content while the secret cannot be parsed, and checks only its version', async () => {
     await c.aws.put(c.path('broken'), { password: 'good' });
     await c.ask('broken', c.fromAws('broken'));
     const before = await c.untilSecret('broken');
@@ -99,7 +99,7 @@ describe('what a secret holds', () => {
   });
 });
 
-describe('what is chosen', () => {
+describe('selected keys', () => {
   beforeAll(() => c.aws.put(c.path('all'), { DB_PASSWORD: 'p', API_KEY: 'k', OTHER: 'o' }));
   const ask = (name: string, more: object): Promise<unknown> =>
     c.ask(name, c.fromAws('all', { secretName: name, ...more }));
@@ -110,12 +110,12 @@ describe('what is chosen', () => {
     ['list-missing', { keys: ['API_KEY', 'NONE'], missingKeyPolicy: 'Ignore' }, { API_KEY: 'k' }],
     ['list-optional', { keys: ['API_KEY', 'NONE'], optionalKeys: ['NONE'] }, { API_KEY: 'k' }],
     ['template', { template: { url: 'db://u:{{ data.DB_PASSWORD }}@h' } }, { url: 'db://u:p@h' }],
-  ])('scenario 12 chooses keys by a %s', async (name, more, values) => {
+  ])('scenario 12 selects keys with a %s', async (name, more, values) => {
     await ask(name, more);
     expect(valuesOf(await c.untilSecret(name))).toEqual(values);
   });
 
-  it('scenario 12 says which key is missing, and brings all when the annotation names others', async () => {
+  it('scenario 12 reports the missing key, and delivers all keys when the annotation selects others', async () => {
     await ask('missing', { keys: ['API_KEY', 'NONE'] });
     expect((await c.untilEvent('missing', 'SecretKeyMissing')).note).toContain('"NONE" is not in the secret');
     expect(await exists('missing')).toBe(false);
@@ -123,7 +123,7 @@ describe('what is chosen', () => {
     expect(valuesOf(await c.untilSecret('missing'))).toEqual({ API_KEY: 'k' });
   });
 
-  it('scenario 12 brings all that it can of a list, with one call, and says of each of the others what is wrong', async () => {
+  it('scenario 12 delivers the valid entries of a list with one call, and reports the problem of each other entry', async () => {
     await c.aws.put(c.path('list-1'), { a: '1' });
     await c.aws.put(c.path('list-2'), { a: '2' });
     await c.aws.put(c.path('list-text'), 'text');
@@ -150,7 +150,7 @@ describe('what is chosen', () => {
     expect(operations).not.toContain('GetSecretValue');
   });
 
-  it('scenario 12 brings the version that is named, by its stage or by its id, and keeps to it', async () => {
+  it('scenario 12 delivers the specified version, by stage or by id, and stays with it', async () => {
     const first = await c.aws.put(c.path('versions'), { n: '1' });
     const second = await c.aws.put(c.path('versions'), { n: '2' });
     const of = (name: string, more: object) => c.fromAws('versions', { secretName: name, ...more });
@@ -174,11 +174,11 @@ describe('what is chosen', () => {
     expect(await seen('fixed')).toEqual(['1', first]);
   });
 
-  it('scenario 12 says that there is no such version', async () => {
+  it('scenario 12 reports that a version does not exist', async () => {
     await ask('no-version', { versionStage: 'BLUE' });
     const { note } = await c.untilEvent('no-version', 'SecretFetchFailed');
     expect(note).toContain(`${c.path('all')} (BLUE)`);
     // Moto does not distinguish a missing version from a missing secret.
-    expect(note).toMatch(/no such (?:version|secret)/);
+    expect(note).toMatch(/the (?:version of the )?secret does not exist/);
   });
 });

@@ -49,7 +49,7 @@ const exists = async (name: string): Promise<boolean> => (await c.admin.find(Sec
 const untilGone = (name: string): Promise<void> => c.untilGone(Secret, { name });
 
 describe('scenario 14', () => {
-  it('scenario 14 deletes a Secret when the last of its pods has been gone for the time of grace, and not before', async () => {
+  it('scenario 14 deletes a Secret when the grace period after its last pod has passed, and not before', async () => {
     await asks('last-1', 'last', 'Delete');
     await asks('last-2', 'last', 'Delete');
     await leaves('last-1');
@@ -61,7 +61,7 @@ describe('scenario 14', () => {
     await untilGone('last');
   });
 
-  it('scenario 14 keeps a Secret that is to be retained, or that one of its askers wants to keep', async () => {
+  it('scenario 14 keeps a Secret that is to be retained, or that one of its requesters retains', async () => {
     await asks('retain', 'retained', 'Retain');
     await asks('mixed-1', 'mixed', 'Delete');
     await asks('mixed-2', 'mixed', 'Retain');
@@ -71,7 +71,7 @@ describe('scenario 14', () => {
     expect(await exists('mixed')).toBe(true);
   });
 
-  it('scenario 14 keeps a Secret that somebody asks for again in time, and counts anew after that', async () => {
+  it('scenario 14 keeps a Secret that is requested again within the grace period, and then starts the period again', async () => {
     await asks('again-1', 'again', 'Delete');
     await leaves('again-1');
     await c.pass(GRACE_MS - MINUTE_MS);
@@ -85,7 +85,7 @@ describe('scenario 14', () => {
     await untilGone('again');
   });
 
-  it('scenario 14 keeps a Secret as long as a pod is still being deleted', async () => {
+  it('scenario 14 keeps a Secret while a pod is terminating', async () => {
     const finalizer = 'test.bowline.dev/hold';
     const key = secretKey(c, 'leaving');
     await c.ask('leaving', c.fromAws('any', { secretName: 'leaving', deletionPolicy: 'Delete' }), {
@@ -101,7 +101,7 @@ describe('scenario 14', () => {
     await untilGone('leaving');
   });
 
-  it('scenario 14 deletes after a restart what was to be deleted, after the whole time of grace', async () => {
+  it('scenario 14 deletes an unused Secret after a restart, when the whole grace period has passed', async () => {
     await asks('restart', 'restart', 'Delete');
     await leaves('restart');
     await c.pass(GRACE_MS - MINUTE_MS);
@@ -113,7 +113,7 @@ describe('scenario 14', () => {
     await untilGone('restart');
   });
 
-  it('scenario 14 waits while a pod of the namespace asks for something that cannot be read', async () => {
+  it('scenario 14 waits while a pod of the namespace has an invalid annotation', async () => {
     await asks('clear', 'unclear', 'Delete');
     await c.ask('typo', 'secretNme: unclear');
     await c.untilEvent('typo', 'AnnotationInvalid');
@@ -125,7 +125,7 @@ describe('scenario 14', () => {
     await untilGone('unclear');
   });
 
-  it('scenario 14 never deletes what is not ours any more', async () => {
+  it('scenario 14 never deletes a Secret that is no longer ours', async () => {
     await asks('handed', 'handed', 'Delete');
     const body = { metadata: { labels: { [MANAGED_BY]: 'somebody' } } };
     await c.admin.patch(Secret, secretKey(c, 'handed'), { type: 'merge', body });
@@ -134,7 +134,7 @@ describe('scenario 14', () => {
     expect(await exists('handed')).toBe(true);
   });
 
-  it('scenario 14 takes all pods of a Deployment for one asker, whose Secret goes when it is scaled down', async () => {
+  it('scenario 14 treats all pods of a Deployment as one requester, and deletes its Secret when it is scaled down', async () => {
     const key = secretKey(c, 'scaled');
     const labels = { app: 'scaled' };
     const annotations = {
@@ -159,7 +159,7 @@ describe('scenario 14', () => {
   });
 });
 
-it('scenario 14 deletes nothing, and has no right to, unless the operator is told that it may', async () => {
+it('scenario 14 deletes nothing, and has no permission to, unless the operator allows deletion', async () => {
   let manifests: readonly RbacManifest[] = [];
   await using other = await jasmCluster({
     rights: (given) => {

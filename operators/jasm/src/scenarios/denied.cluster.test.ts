@@ -13,7 +13,7 @@ afterAll(() => c[Symbol.asyncDispose]());
 describe.each(['AccessDeniedException', 'AccessDenied'] as const)('scenario 09 denied with %s', (denial) => {
   const name = denial.toLowerCase();
 
-  it(`scenario 09 names the right that is missing when it is denied with ${denial}, and nothing that tells of anybody`, async () => {
+  it(`scenario 09 names the missing permission when denied with ${denial}, and no identity`, async () => {
     await c.aws.put(c.path(name), { password: 'canary-of-nine' });
     c.aws.fail(`GetSecretValue ${c.path(name)}`, denial, denial);
     await c.ask(name, c.fromAws(name));
@@ -32,7 +32,7 @@ describe.each(['AccessDeniedException', 'AccessDenied'] as const)('scenario 09 d
     expect(valuesOf(await c.untilSecret(name))).toEqual({ password: 'canary-of-nine' });
   });
 
-  it(`scenario 09 keeps what a Secret holds when reading its source is denied with ${denial}`, async () => {
+  it(`scenario 09 keeps the content of a Secret when reading its source is denied with ${denial}`, async () => {
     const held = `held-${name}`;
     await c.aws.put(c.path(held), { password: 'good' });
     await c.ask(held, c.fromAws(held));
@@ -44,7 +44,7 @@ describe.each(['AccessDeniedException', 'AccessDenied'] as const)('scenario 09 d
     expect((await c.untilSecret(held)).metadata?.resourceVersion).toBe(before.metadata?.resourceVersion);
   });
 
-  it(`scenario 09 reads the value where asking for the version is denied with ${denial}`, async () => {
+  it(`scenario 09 reads the value when reading the version is denied with ${denial}`, async () => {
     const probed = `probed-${name}`;
     const version = await c.aws.put(c.path(probed), { password: 'x' });
     await c.ask(`${probed}-1`, c.fromAws(probed));

@@ -25,12 +25,12 @@ const repeated = <T>(count: number, what: T): readonly T[] => Array.from({ lengt
 
 describe.each([
   ['status 500', repeated(3, 'InternalServiceError')],
-  ['a gateway that fails', repeated(2, 'unavailable')],
+  ['a failing gateway', repeated(2, 'unavailable')],
   ['throttling', repeated(4, 'ThrottlingException')],
   ['reset connections', repeated(2, 'reset')],
   ['five different faults', ['reset', 'ThrottlingException', 'unavailable', 'InternalServiceError', 'reset']],
 ] satisfies readonly (readonly [string, readonly StoreFault[]])[])('scenario 08 with %s', (what, faults) => {
-  it(`scenario 08 gets over ${what} without a word`, async () => {
+  it(`scenario 08 recovers from ${what} without a warning`, async () => {
     const name = what.replaceAll(' ', '-');
     await c.aws.put(c.path(name), { password: 'x' });
     c.aws.fail(`GetSecretValue ${c.path(name)}`, ...faults);
@@ -43,7 +43,7 @@ describe.each([
   });
 });
 
-it('scenario 08 gives up on an answer after 30 s, asks again, and serves other pods meanwhile', async () => {
+it('scenario 08 ends a call after 30 s, retries it, and serves other pods meanwhile', async () => {
   for (const name of ['stuck', 'free']) await c.aws.put(c.path(name), { password: 'x' });
   c.aws.fail(`GetSecretValue ${c.path('stuck')}`, 'hang');
   const hanging = c.aws.hanging();
@@ -60,7 +60,7 @@ it('scenario 08 gives up on an answer after 30 s, asks again, and serves other p
   expect(await c.events('stuck')).toEqual(['Normal SecretSyncSuccess']);
 });
 
-it('scenario 08 calls six times at most, warns once however long it lasts, and keeps what was there', async () => {
+it('scenario 08 calls at most six times, warns once however long a failure lasts, and keeps the content', async () => {
   await c.aws.put(c.path('down'), { password: 'good' });
   await c.ask('down', c.fromAws('down'));
   const { metadata } = await c.untilSecret('down');
@@ -74,7 +74,7 @@ it('scenario 08 calls six times at most, warns once however long it lasts, and k
     await c.idle();
     expect(c.callsFor('down')).toHaveLength(calls);
     expect((await c.untilEvent('down', 'SecretFetchFailed')).note).toMatch(
-      /cannot answer now \(InternalServiceError\)/,
+      /temporarily unavailable \(InternalServiceError\)/,
     );
     expect((await c.untilSecret('down')).metadata?.resourceVersion).toBe(metadata?.resourceVersion);
     await c.clock.advance(pauseMs);

@@ -5,7 +5,7 @@ import { startScenario } from './scenario.test-support.ts';
 
 const HOUR_MS = 3_600_000;
 
-it('scenario 05 calls no store and writes nothing in ten idle minutes, whatever the status of pods says', async () => {
+it('scenario 05 calls no store and writes nothing in ten idle minutes, whatever the status of pods is', async () => {
   await using c = await startScenario();
   await c.aws.put(c.path('db'), { password: 'x' });
   for (const name of ['web-1', 'web-2']) {
@@ -28,7 +28,7 @@ it('scenario 05 calls no store and writes nothing in ten idle minutes, whatever 
   expect((await c.writes(since)).filter((write) => !write.includes('/caught-up-'))).toEqual([]);
 });
 
-it('scenario 05 looks at the version of a source every ten hours, a tenth more or less, and reads its value if that is another', async () => {
+it('scenario 05 checks the version of a source every ten hours, plus or minus 10 %, and reads a changed value', async () => {
   await using c = await startScenario();
   await c.aws.put(c.path('db'), { password: 'x' });
   await c.ask('web', c.fromAws('db'));
@@ -43,7 +43,7 @@ it('scenario 05 looks at the version of a source every ten hours, a tenth more o
   expect(c.callsFor('db').slice(2)).toEqual(['DescribeSecret', 'GetSecretValue']);
 });
 
-it('scenario 05 never looks at a source by itself when that is switched off', async () => {
+it('scenario 05 never checks a source periodically when resync is disabled', async () => {
   await using c = await startScenario({ config: { resyncPeriod: '0s' } });
   await c.aws.put(c.path('db'), { password: 'x' });
   await c.ask('web', c.fromAws('db'));

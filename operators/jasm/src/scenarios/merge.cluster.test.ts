@@ -38,7 +38,7 @@ const holds =
   (secret: Secret): boolean =>
     JSON.stringify(Object.entries(valuesOf(secret)).sort()) === JSON.stringify(Object.entries(values).sort());
 
-it('scenario 12 merges keys into a Secret of somebody else, follows the source, and repairs its own keys alone', async () => {
+it('scenario 12 merges keys into a Secret of another owner, follows the source, and repairs only its own keys', async () => {
   const first = await merged('followed', { a: '1', b: '2' });
   expect(valuesOf(first)).toEqual({ theirs: 'theirs', a: '1', b: '2' });
   expect(first.metadata?.labels?.[MANAGED_BY]).toBeUndefined();
@@ -50,7 +50,7 @@ it('scenario 12 merges keys into a Secret of somebody else, follows the source, 
   expect(last.metadata?.annotations?.[SECRET_ANNOTATIONS.managedKeys]).toBe('b,c');
 });
 
-it('scenario 12 leaves a Secret alone that takes back its consent', async () => {
+it('scenario 12 stops changing a Secret whose consent is withdrawn', async () => {
   await merged('withdrawn', { a: '1' });
   await change('withdrawn', { metadata: { annotations: { [CONSENT_ANNOTATIONS.mergeAllowed]: null } } });
   await c.aws.put(c.path('withdrawn'), { a: '2' });
@@ -61,18 +61,18 @@ it('scenario 12 leaves a Secret alone that takes back its consent', async () => 
   await c.untilSecret('withdrawn', holds({ theirs: 'theirs', a: '2' }));
 });
 
-it('scenario 12 does not touch a key that was there before', async () => {
+it('scenario 12 does not change a key that existed before', async () => {
   await c.aws.put(c.path('taken'), { a: '1', theirs: 'ours' });
   const before = await theirs('taken');
   await c.ask('taken', c.fromAws('taken', { creationPolicy: 'CreateOrMerge' }));
-  expect((await c.untilEvent('taken', 'SecretConflict')).note).toContain('keys of its own called theirs');
+  expect((await c.untilEvent('taken', 'SecretConflict')).note).toContain('already has the keys theirs');
   expect(await c.untilSecret('taken')).toEqual(before);
 });
 
-it('scenario 12 waits for the Secret with Merge, and makes one with CreateOrMerge', async () => {
+it('scenario 12 waits for the Secret with Merge, and creates one with CreateOrMerge', async () => {
   await c.aws.put(c.path('waits'), { a: '1' });
   await c.ask('waits', c.fromAws('waits', { creationPolicy: 'Merge' }));
-  expect((await c.untilEvent('waits', 'SecretSyncFailed')).note).toContain('creationPolicy Merge creates none');
+  expect((await c.untilEvent('waits', 'SecretSyncFailed')).note).toContain('creationPolicy Merge does not create it');
   await theirs('waits');
   await c.untilSecret('waits', holds({ theirs: 'theirs', a: '1' }));
   await c.ask('makes', c.fromAws('waits', { secretName: 'makes', creationPolicy: 'CreateOrMerge' }));
@@ -80,7 +80,7 @@ it('scenario 12 waits for the Secret with Merge, and makes one with CreateOrMerg
   expect(made.metadata?.labels?.[MANAGED_BY]).toBe('caronte');
 });
 
-it('scenario 12 merges again into a Secret that somebody made anew', async () => {
+it('scenario 12 merges again into a Secret that another client recreated', async () => {
   const { metadata } = await merged('anew', { a: '1' });
   await c.admin.delete(Secret, secretKey(c, 'anew'));
   await c.untilEvent('anew', 'SecretSyncFailed');
@@ -89,7 +89,7 @@ it('scenario 12 merges again into a Secret that somebody made anew', async () =>
   expect(again.metadata?.uid).not.toBe(metadata?.uid);
 });
 
-it('scenario 14 leaves the keys in a Secret of somebody else when nobody asks for them any more', async () => {
+it('scenario 14 keeps the keys in a Secret of another owner when no pod requests them any more', async () => {
   const before = await merged('left', { a: '1' });
   await c.admin.delete(Pod, secretKey(c, 'left'));
   await c.aws.put(c.path('fence'), { a: 'b' });

@@ -17,7 +17,7 @@ async function hold(values: Readonly<Record<string, MockEntries>>): Promise<void
   else await c.admin.create(Secret, { metadata, data });
 }
 
-it('scenario 18 reads what was added to the mock, and what took its place', async () => {
+it('scenario 18 reads a secret of the mock, and its replacement', async () => {
   await hold({ '/prod/db': { user: 'admin', password: 'old' }, 'any text': { a: 'b' } });
   await c.ask('db', entry('/prod/db', 'db'));
   await c.ask('any', entry('any text', 'any'));
@@ -28,14 +28,14 @@ it('scenario 18 reads what was added to the mock, and what took its place', asyn
   expect(valuesOf(await c.untilSecret('db', ({ data }) => data?.user === undefined))).toEqual({ password: 'new' });
 });
 
-it('scenario 18 says that the mock has no such path, and how to add it', async () => {
+it('scenario 18 reports that the mock has no secret at a path, and how to add it', async () => {
   await c.ask('unknown', entry('/prod/unknown', 'unknown'));
   const { note } = await c.untilEvent('unknown', 'SecretFetchFailed');
   expect(note).toContain('the mock has no secret at /prod/unknown');
   expect(note).toContain('bowline jasm mock set');
 });
 
-it('scenario 18 leaves the Secret as it was when the mock is cleared, and says that its source is gone', async () => {
+it('scenario 18 keeps the Secret when the mock is cleared, and reports that its source does not exist', async () => {
   await hold({ '/prod/cleared': { password: 'x' } });
   await c.ask('cleared', entry('/prod/cleared', 'cleared'));
   const before = await c.untilSecret('cleared');
@@ -45,7 +45,7 @@ it('scenario 18 leaves the Secret as it was when the mock is cleared, and says t
   expect(await c.untilSecret('cleared')).toEqual(before);
 });
 
-it('scenario 18 does not know the mock unless it is told to', async () => {
+it('scenario 18 does not support the mock unless it is enabled', async () => {
   await using other = await jasmCluster({ isAsInstalled: true });
   await other.ask('web', entry('/prod/db', 'db'));
   const { note } = await other.untilEvent('web', 'ProviderUnsupported');

@@ -9,12 +9,12 @@ beforeAll(async () => {
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
-it('scenario 07 warns once of a secret that does not exist, looks for it ever more seldom, and finds it', async () => {
+it('scenario 07 warns once about a secret that does not exist, checks for it with increasing delays, and finds it', async () => {
   await c.ask('web', c.fromAws('later'));
   const { type, note, metadata } = await c.untilEvent('web', 'SecretFetchFailed');
   expect(type).toBe('Warning');
   expect(note).toContain(c.path('later'));
-  expect(note).toMatch(/there is no such secret/);
+  expect(note).toMatch(/the secret does not exist/);
   await c.idle();
   expect(c.callsFor('later')).toEqual(['GetSecretValue']);
   // After 1, 2, 4, 8 and then 10 minutes each, a tenth sooner at most.
@@ -45,7 +45,7 @@ it('scenario 07 warns once of a secret that does not exist, looks for it ever mo
   await c.untilEvent('web', 'SecretSyncSuccess');
 });
 
-it('scenario 07 looks for it at once when another pod asks', async () => {
+it('scenario 07 checks for it immediately when another pod requests it', async () => {
   await c.ask('early', c.fromAws('soon'));
   await c.untilEvent('early', 'SecretFetchFailed');
   await c.aws.put(c.path('soon'), { password: 'x' });
@@ -54,7 +54,7 @@ it('scenario 07 looks for it at once when another pod asks', async () => {
   await c.untilEvent('early', 'SecretSyncSuccess');
 });
 
-it('scenario 07 keeps what a secret held that is now scheduled for deletion, and says so', async () => {
+it('scenario 07 keeps the content of a secret that is scheduled for deletion, and reports it', async () => {
   await c.aws.put(c.path('leaving'), { password: 'x' });
   await c.ask('user', c.fromAws('leaving'));
   const { metadata } = await c.untilSecret('leaving');
@@ -74,7 +74,7 @@ it('scenario 07 keeps what a secret held that is now scheduled for deletion, and
   await c.untilEvent('newcomer', 'SecretSyncSuccess');
 });
 
-it('scenario 07 keeps what a secret held that was deleted', async () => {
+it('scenario 07 keeps the content of a secret that was deleted', async () => {
   await c.aws.put(c.path('gone'), { password: 'x' });
   await c.ask('holder', c.fromAws('gone'));
   await c.untilSecret('gone');
@@ -84,7 +84,7 @@ it('scenario 07 keeps what a secret held that was deleted', async () => {
   expect(valuesOf(await c.untilSecret('gone'))).toEqual({ password: 'x' });
 });
 
-it('scenario 07 does not look again by itself where that is switched off', async () => {
+it('scenario 07 does not retry by itself when retries are disabled', async () => {
   await using strict = await startScenario({ config: { permanentErrorRequeue: '0s' } });
   await strict.ask('web', strict.fromAws('never'));
   await strict.untilEvent('web', 'SecretFetchFailed');

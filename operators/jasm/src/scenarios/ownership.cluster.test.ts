@@ -34,7 +34,7 @@ const isChanged =
     metadata?.resourceVersion !== before?.resourceVersion;
 
 describe('scenario 11', () => {
-  it('scenario 11 leaves a Secret that is not ours as it is, says how to hand it over, and reads no source for it', async () => {
+  it('scenario 11 does not change a Secret that is not ours, reports how to transfer it, and reads no source for it', async () => {
     await c.aws.put(c.path('theirs'), { password: 'ours' });
     const key = secretKey(c, 'theirs');
     const theirs = await c.admin.create(Secret, { metadata: key, data: { password: base64('theirs') } });
@@ -49,7 +49,7 @@ describe('scenario 11', () => {
   });
 
   it.each(['caronte', 'jasm'])(
-    'scenario 11 takes over a Secret that is labelled %s, with all that it holds',
+    'scenario 11 takes over a Secret that is labelled %s, with all its content',
     async (manager) => {
       const name = `of-${manager}`;
       await c.aws.put(c.path(name), { password: 'new' });
@@ -67,19 +67,21 @@ describe('scenario 11', () => {
 
   it.each<[what: string, body: object]>([
     ['a value', { data: { password: base64('forged') } }],
-    ['a key more', { data: { extra: base64('x') } }],
+    ['an additional key', { data: { extra: base64('x') } }],
     ['no content at all', { data: null }],
-  ])('scenario 11 repairs a Secret that somebody gave %s', async (what, body) => {
+  ])('scenario 11 repairs a Secret that another client gave %s', async (what, body) => {
     const name = `edited-${what.replaceAll(' ', '-')}`;
     const before = await synced(name);
     const edited = await change(name, body);
     const repaired = await c.untilSecret(name, isChanged(edited));
     expect(valuesOf(repaired)).toEqual(valuesOf(before));
     const { note } = await c.untilEvent(name, 'SecretSyncSuccess', (event) => event.note?.includes('changed') ?? false);
-    expect(note).toBe(`Secret ${name} was changed by somebody and is again as in aws-secretsmanager ${c.path(name)}`);
+    expect(note).toBe(
+      `Secret ${name} was changed by another client and was restored from aws-secretsmanager ${c.path(name)}`,
+    );
   });
 
-  it('scenario 11 repairs what was changed while the operator was away', async () => {
+  it('scenario 11 repairs changes made while the operator was not running', async () => {
     const before = await synced('away');
     await c.stop();
     const edited = await change('away', { data: { password: base64('forged') } });
@@ -87,7 +89,7 @@ describe('scenario 11', () => {
     expect(valuesOf(await c.untilSecret('away', isChanged(edited)))).toEqual(valuesOf(before));
   });
 
-  it('scenario 11 makes a Secret anew that somebody deleted, with one read', async () => {
+  it('scenario 11 recreates a Secret that another client deleted, with one read', async () => {
     const before = await synced('deleted');
     // A value that was just read is kept for a while.
     await c.pass(15_000);
@@ -99,7 +101,7 @@ describe('scenario 11', () => {
     expect(c.callsFor('deleted').slice(calls)).toEqual(['GetSecretValue']);
   });
 
-  it('scenario 11 lets go of a Secret that somebody takes back by its label', async () => {
+  it('scenario 11 releases a Secret whose label is removed', async () => {
     await synced('taken-back');
     const back = await change('taken-back', {
       metadata: { labels: { [MANAGED_BY]: null } },
@@ -110,7 +112,7 @@ describe('scenario 11', () => {
     expect(await c.admin.get(Secret, secretKey(c, 'taken-back'))).toEqual(back);
   });
 
-  it('scenario 11 says that a type cannot be changed, keeps the Secret, and makes the other one when it is gone', async () => {
+  it('scenario 11 reports that a type cannot be changed, keeps the Secret, and creates the other one when it is deleted', async () => {
     await c.aws.put(c.path('typed'), { username: 'shop', password: 'correct horse' });
     await c.ask('typed', c.fromAws('typed'));
     const opaque = await c.untilSecret('typed');
@@ -124,7 +126,7 @@ describe('scenario 11', () => {
     await c.untilSecret('typed', ({ type }) => type === 'kubernetes.io/basic-auth');
   });
 
-  it('scenario 11 leaves an immutable Secret as it is, and says so when something else is asked', async () => {
+  it('scenario 11 does not change an immutable Secret, and reports a request for different content', async () => {
     await c.aws.put(c.path('immutable'), { password: 'first' });
     await c.ask('immutable', c.fromAws('immutable', { immutable: true }));
     const first = await c.untilSecret('immutable', ({ immutable }) => immutable === true);
@@ -144,12 +146,12 @@ describe('scenario 13', () => {
   });
   const holds = (from: string) => (secret: Secret) => valuesOf(secret).from === from;
 
-  it('scenario 13 lets the first of two workloads have a Secret, and the second when the first is gone', async () => {
+  it('scenario 13 gives a Secret to the first of two workloads, and to the second when the first is deleted', async () => {
     await c.ask('first', c.fromAws('one', { secretName: 'contested' }));
     const before = await c.untilSecret('contested', holds('one'));
     await c.ask('second', c.fromAws('two', { secretName: 'contested' }));
     const { type, note } = await c.untilEvent('second', 'SecretConflict');
-    expect([type, note]).toEqual(['Warning', expect.stringContaining('serves Pod/first') as string]);
+    expect([type, note]).toEqual(['Warning', expect.stringContaining('is used by Pod/first') as string]);
     // The holder keeps it, even after a restart, when the order of arrival is unknown.
     await c.restart();
     await c.idle();
@@ -164,7 +166,7 @@ describe('scenario 13', () => {
     await c.untilEvent('second', 'SecretSyncSuccess');
   });
 
-  it('scenario 13 lets workloads share a Secret when they ask for the same', async () => {
+  it('scenario 13 shares a Secret between workloads that request the same content', async () => {
     await c.ask('alike-1', c.fromAws('one', { secretName: 'alike' }));
     const { metadata } = await c.untilSecret('alike');
     await c.ask('alike-2', `secretName: alike\npath: ${c.path('one')}\nprovider: aws-secretsmanager`);
@@ -174,7 +176,7 @@ describe('scenario 13', () => {
     expect((await c.untilSecret('alike')).metadata?.resourceVersion).toBe(metadata?.resourceVersion);
   });
 
-  it('scenario 13 follows the new template of a Deployment while old pods are still there', async () => {
+  it('scenario 13 follows the new template of a Deployment while old pods still exist', async () => {
     const template = (name: string) => ({
       metadata: {
         labels: { app: 'rolling' },

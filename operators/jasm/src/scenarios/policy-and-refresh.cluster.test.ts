@@ -20,7 +20,7 @@ const permit = (paths: string | null): Promise<Namespace> =>
   );
 
 describe('permitted-paths', () => {
-  it('scenario 15 refuses a path that the namespace does not permit, without a call, until it does', async () => {
+  it('scenario 15 denies a path that the namespace does not permit, without a call, until it is permitted', async () => {
     await c.aws.put(c.path('shop/db'), { password: 'x' });
     await c.aws.put(c.path('bank/db'), { password: 'y' });
     await permit(`${c.path('shop')}/*, /shared/**`);
@@ -37,7 +37,7 @@ describe('permitted-paths', () => {
     await c.untilSecret('bank');
   });
 
-  it('scenario 15 leaves what it brought when permission is taken away, and does not look at its source again', async () => {
+  it('scenario 15 keeps the Secret when permission is revoked, and does not check its source again', async () => {
     await permit(null);
     await c.aws.put(c.path('late/db'), { password: 'old' });
     await c.ask('late', c.fromAws('late/db', { secretName: 'late', refreshInterval: '1m' }));
@@ -56,7 +56,7 @@ describe('permitted-paths', () => {
 });
 
 describe('refreshInterval', () => {
-  it('scenario 15 looks at a source once per interval, and writes only when it has changed', async () => {
+  it('scenario 15 checks a source once per interval, and writes only when it has changed', async () => {
     await permit(null);
     await c.aws.put(c.path('fresh'), { password: 'old' });
     await c.aws.put(c.path('still'), { password: 'x' });
@@ -81,7 +81,7 @@ describe('refreshInterval', () => {
     expect(c.callsFor('fresh').slice(11)).toEqual(['DescribeSecret', 'GetSecretValue']);
   });
 
-  it('scenario 15 shares a look between Secrets of one source', async () => {
+  it('scenario 15 shares a check between Secrets of one source', async () => {
     await c.aws.put(c.path('many'), { password: 'x' });
     const names = ['many-1', 'many-2', 'many-3'];
     for (const name of names) await c.ask(name, c.fromAws('many', { secretName: name, refreshInterval: '1m' }));

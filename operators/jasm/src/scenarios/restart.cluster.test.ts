@@ -54,13 +54,13 @@ describe(`${PODS} pods and ${SOURCES} sources`, () => {
     await c.pass(60_000);
   };
 
-  it('scenario 16 brings all of them with one read per source', async () => {
+  it('scenario 16 syncs all of them with one read per source', async () => {
     await restarted();
     expect((await versions()).size).toBe(PODS);
     expect(c.calls.toSorted()).toEqual(once('fetchSecret'));
   }, 90_000);
 
-  it('scenario 16 asks for one version per source after a restart, reads no value and writes nothing', async () => {
+  it('scenario 16 reads one version per source after a restart, no value, and writes nothing', async () => {
     // Events are sent after the change that they report: when the event of a later pod exists, those of the others do
     // too.
     c.store.addSecret('/fence', { a: 'b' });
@@ -79,7 +79,7 @@ describe(`${PODS} pods and ${SOURCES} sources`, () => {
   }, 60_000);
 });
 
-it('scenario 16 asks AWS for one description per secret after a restart, reads no value and writes nothing', async () => {
+it('scenario 16 calls DescribeSecret once per secret after a restart, reads no value and writes nothing', async () => {
   await using c = await startScenario();
   for (const name of ['a', 'b']) await c.aws.put(c.path(name), { name });
   const asked = ['a-1', 'a-2', 'b-1', 'b-2'];
@@ -120,7 +120,7 @@ class GatedStore implements SecretProvider {
   }
 }
 
-it('scenario 16 asks nothing after a restart of a store that tells no versions, when the Secret is as young as its pods', async () => {
+it('scenario 16 does not call a store without versions after a restart if the Secret is not older than its pods', async () => {
   const store = new GatedStore();
   store.values.addSecret('/prod/db', { password: 'x' });
   await using c = await jasmCluster({ stores: [store] });
@@ -136,8 +136,8 @@ it('scenario 16 asks nothing after a restart of a store that tells no versions, 
 const secretWrites = async (c: JasmCluster, since: number): Promise<readonly string[]> =>
   (await c.writes(since)).filter((write) => write.includes(' secrets '));
 
-describe('in the middle of a fetch', () => {
-  it('scenario 16 leaves the Secret to the next leader when another has taken the Lease, though the answer comes late', async () => {
+describe('during a fetch', () => {
+  it('scenario 16 leaves the Secret to the next leader when the Lease is lost before the response arrives', async () => {
     const store = new GatedStore();
     const since = Date.now();
     await using c = await jasmCluster({
@@ -166,7 +166,7 @@ describe('in the middle of a fetch', () => {
     expect(await secretWrites(c, since)).toEqual([`create secrets ${c.namespace}/db`]);
   });
 
-  it('scenario 16 ends without the answer when it is told to stop, and the next process brings the Secret', async () => {
+  it('scenario 16 stops without waiting for the response, and the next process writes the Secret', async () => {
     const store = new GatedStore();
     const since = Date.now();
     await using c = await jasmCluster({ stores: [store] });

@@ -65,7 +65,7 @@ async function comesOut({ name, provider, path, values }: Shown): Promise<Secret
   return secret;
 }
 
-it('makes the Secret of the first version of the annotation as it is shown there', async () => {
+it('creates the Secret for the first version of the annotation as documented', async () => {
   const path = '/prod/codnod/config';
   const version = await c.aws.put(path, SECRET);
   await create('v1');
@@ -77,7 +77,7 @@ it('makes the Secret of the first version of the annotation as it is shown there
   await c.untilEvent('v1', 'SecretSyncSuccess');
 });
 
-it('makes the Secrets of the second version, from two stores', async () => {
+it('creates the Secrets for the second version, from two stores', async () => {
   const [path, keysPath] = ['/prod/db/credentials', 'secret/data/api-keys'];
   await c.aws.put(path, SECRET);
   await vault.put('api-keys', { API_KEY: 'k' });
@@ -86,7 +86,7 @@ it('makes the Secrets of the second version, from two stores', async () => {
   await comesOut({ name: 'api-keys', provider: 'vault', path: keysPath, values: { API_KEY: 'k' } });
 });
 
-it('makes the Secret of the third version with the keys that are chosen, and no others', async () => {
+it('creates the Secret for the third version with the selected keys only', async () => {
   const path = '/prod/all-secrets';
   await c.aws.put(path, { ...SECRET, API_KEY: 'k' });
   await create('v3');

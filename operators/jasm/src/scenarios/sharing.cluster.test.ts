@@ -32,7 +32,7 @@ async function untilSecrets(wanted: readonly string[]): Promise<readonly Secret[
 const valuesRead = (name: string): number =>
   c.callsFor(name).filter((operation) => operation === 'GetSecretValue').length;
 
-it('scenario 03 reads a value once for fifty pods that ask at once', async () => {
+it('scenario 03 reads a value once for fifty pods that request it at the same time', async () => {
   await c.aws.put(c.path('one'), { password: 'x' });
   const pods = names('replica', 50);
   await askAll(pods, () => c.fromAws('one'));
@@ -46,7 +46,7 @@ it('scenario 03 reads a value once for fifty pods that ask at once', async () =>
   );
 });
 
-it('scenario 03 reads a value once for fifty Secrets that pods ask for at once', async () => {
+it('scenario 03 reads a value once for fifty Secrets that are requested at the same time', async () => {
   await c.aws.put(c.path('many'), { password: 'x' });
   const pods = names('many', 50);
   await askAll(pods, (secretName) => c.fromAws('many', { secretName }));
@@ -54,7 +54,7 @@ it('scenario 03 reads a value once for fifty Secrets that pods ask for at once',
   expect(valuesRead('many')).toBe(1);
 });
 
-it('scenario 03 calls a store once for fifty pods that were there before the operator', async () => {
+it('scenario 03 calls a store once for fifty pods that existed before the operator', async () => {
   await c.aws.put(c.path('before'), { password: 'x' });
   await c.stop();
   const pods = names('before', 50);
@@ -65,7 +65,7 @@ it('scenario 03 calls a store once for fifty pods that were there before the ope
   expect(c.callsFor('before')).toEqual(['GetSecretValue']);
 });
 
-it('scenario 03 serves a hundred pods that ask for different secrets', async () => {
+it('scenario 03 serves a hundred pods that request different secrets', async () => {
   const pods = names('different', 100);
   expect(await forEachConcurrently(pods, 8, (name) => c.aws.put(c.path(name), { name }))).toEqual([]);
   await askAll(pods, (name) => c.fromAws(name));

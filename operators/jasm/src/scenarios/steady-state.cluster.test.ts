@@ -51,7 +51,7 @@ async function settled(pod: string): Promise<void> {
 it.each<[what: string, ms: number]>([
   ['ten minutes', 10 * MINUTE_MS],
   ['an hour', 60 * MINUTE_MS],
-])(`scenario 05 asks no store and writes nothing in %s with ${PODS} pods`, async (what, ms) => {
+])(`scenario 05 calls no store and writes nothing in %s with ${PODS} pods`, async (what, ms) => {
   const since = Date.now();
   const [calls, requests] = [c.calls.length, c.requests.length];
   await c.pass(ms);
@@ -62,7 +62,7 @@ it.each<[what: string, ms: number]>([
   expect((await c.writes(since)).filter((write) => !write.includes(`/${fence}`))).toEqual([]);
 });
 
-it('scenario 05 asks no store and writes nothing when the status of pods changes', async () => {
+it('scenario 05 calls no store and writes nothing when the status of pods changes', async () => {
   const since = Date.now();
   const [calls, requests] = [c.calls.length, c.requests.length];
   const pods = Array.from({ length: PODS }, (_, pod) => `pod-${pod}`);
@@ -83,7 +83,7 @@ it('scenario 05 asks no store and writes nothing when the status of pods changes
   expect((await c.writes(since)).filter(isOther)).toEqual([]);
 });
 
-it('scenario 05 asks no store and writes nothing when all that it watches is listed anew', async () => {
+it('scenario 05 calls no store and writes nothing when all watches are relisted', async () => {
   const since = Date.now();
   const [calls, requests] = [c.calls.length, c.requests.length];
   watches.expire();

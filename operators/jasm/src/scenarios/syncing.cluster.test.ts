@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
-it('scenario 01 gives a Pending pod that asks a Secret with all keys, and tells it once', async () => {
+it('scenario 01 creates a Secret with all keys for a Pending pod, and reports it once', async () => {
   const version = await c.aws.put(c.path('db'), { username: 'admin', password: 'correct horse', port: 5432 });
   const pod = await c.ask('web', c.fromAws('db'));
   const secret = await c.untilSecret('db');
@@ -36,7 +36,7 @@ it('scenario 01 gives a Pending pod that asks a Secret with all keys, and tells 
   expect(c.callsFor('db')).toEqual(['GetSecretValue']);
 });
 
-it('scenario 02 writes a secret that pods of two namespaces ask for into each of the two, and nowhere else', async () => {
+it('scenario 02 writes a secret that is requested in two namespaces to both of them, and nowhere else', async () => {
   const other = await c.createNamespace('scenario-other');
   const bystander = await c.createNamespace('scenario-bystander');
   await c.aws.put(c.path('shared'), { password: 'x' });

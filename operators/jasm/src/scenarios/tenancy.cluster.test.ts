@@ -81,16 +81,16 @@ const find = (namespace: string, name: string): Promise<Secret | undefined> =>
 const make = (namespace: string, name: string, annotations: Readonly<Record<string, string>> = {}): Promise<Secret> =>
   c.admin.create(Secret, { metadata: { namespace, name, annotations }, data: { password: 'c2VjcmV0' } });
 
-it('a pod author gets what the policy lets the team have', async () => {
+it('a pod author gets what the policy allows for the team', async () => {
   await asks(c.fromAws('db'));
   expect(valuesOf(await c.untilSecret('db'))).toEqual({ password: 'of the team' });
 });
 
 describe('a pod author cannot read from a store', () => {
   it.each<[what: string, path: (own: string) => string]>([
-    ['a path of others', () => '/other/db'],
-    ['a path that begins like their own', () => '/tenancy-teams/db'],
-    ['the same path in other letters', (own) => `${own.toUpperCase()}/db`],
+    ['a path of another team', () => '/other/db'],
+    ['a path that starts like their own', () => '/tenancy-teams/db'],
+    ['the same path in another case', (own) => `${own.toUpperCase()}/db`],
     ['a path without its first slash', (own) => `${own.slice(1)}/db`],
     ['an ARN', (own) => `arn:aws:secretsmanager:eu-central-1:123456789012:secret:${own}/db-abcdef`],
   ])('by %s', async (_, path) => {
@@ -105,19 +105,19 @@ describe('a pod author cannot read from a store', () => {
     ['//../other/db', 'PathNotPermitted'],
     ['/a\nb', 'AnnotationInvalid'],
     ['/**', 'AnnotationInvalid'],
-  ])('by a path that leads out of their own: %j', async (end, reason) => {
+  ])('by a path with parent segments: %j', async (end, reason) => {
     await told({ ...c.fromAws('elsewhere'), path: `/${c.namespace}${end}` }, reason);
     expect(await find(c.namespace, 'elsewhere')).toBeUndefined();
   });
 
-  it('to learn what exists there', async () => {
+  it('to find out what exists there', async () => {
     const ask = (path: string) => told({ ...c.fromAws('oracle'), path }, 'PathNotPermitted');
     const there = await ask('/other/db');
     const notThere = await ask('/other/no');
     expect(there.replaceAll('/other/db', '')).toBe(notThere.replaceAll('/other/no', ''));
   });
 
-  it('with a role or a region that the policy does not name for the path', async () => {
+  it('with a role or a region that the policy does not allow for the path', async () => {
     const role = 'arn:aws:iam::123456789012:role/admin';
     expect(await told(c.fromAws('db', { secretName: 'x', role }), 'PathNotPermitted')).toContain(role);
     const region = 'us-east-1';
@@ -126,7 +126,7 @@ describe('a pod author cannot read from a store', () => {
     expect(await find(c.namespace, 'x')).toBeUndefined();
   });
 
-  it('what the owner of the namespace does not permit, whatever the policy says', async () => {
+  it('that the owner of the namespace does not permit, whatever the policy allows', async () => {
     const permit = (paths: string | null) =>
       c.admin.patch(
         Namespace,
@@ -143,7 +143,7 @@ describe('a pod author cannot read from a store', () => {
     await c.idle();
   });
 
-  it('through the mock, which is not there unless somebody switches it on', async () => {
+  it('through the mock, which is not enabled by default', async () => {
     const note = await told({ provider: 'mock', path: '/any', secretName: 'x' }, 'ProviderUnsupported');
     expect(note).toMatch(/supported values: (?!.*mock)/);
   });
@@ -152,7 +152,7 @@ describe('a pod author cannot read from a store', () => {
 describe('a pod author cannot read a Secret', () => {
   it.each<[what: string, namespace: () => string, name: string]>([
     ['of another namespace', () => other, 'bank'],
-    ['of their own namespace, which they may not read themselves', () => c.namespace, 'ci-token'],
+    ['of their own namespace that they may not read themselves', () => c.namespace, 'ci-token'],
     ['of the operator', () => c.managerNamespace, MOCK_SECRET],
   ])('%s', async (_, namespace, name) => {
     await make(namespace(), name);
@@ -160,7 +160,7 @@ describe('a pod author cannot read a Secret', () => {
     expect(await find(c.namespace, 'stolen')).toBeUndefined();
   });
 
-  it('that is shared with others, nor learn that it exists', async () => {
+  it('that is shared with others, nor find out that it exists', async () => {
     const notThere = await told(fromKubernetes(`${other}/none`, 'stolen'), 'SecretFetchFailed');
     await make(other, 'unshared');
     await make(other, 'shared-elsewhere', { [CONSENT_ANNOTATIONS.sharedWith]: 'tenancy-third-*, tenancy-teams' });
@@ -173,7 +173,7 @@ describe('a pod author cannot read a Secret', () => {
     expect(await find(c.namespace, 'stolen')).toBeUndefined();
   });
 
-  it('any more when its owner does not share it any more', async () => {
+  it('after its owner has stopped sharing it', async () => {
     const key = { namespace: other, name: 'lent' };
     await make(other, 'lent', { [CONSENT_ANNOTATIONS.sharedWith]: 'tenancy-team-*' });
     await asks(fromKubernetes(`${other}/lent`, 'lent'));
@@ -198,7 +198,7 @@ describe('a pod author cannot write a Secret', () => {
     ).toEqual([]);
   });
 
-  it.each(['Create', 'Merge', 'CreateOrMerge'])('of somebody else, by creationPolicy %s', async (creationPolicy) => {
+  it.each(['Create', 'Merge', 'CreateOrMerge'])('of another owner, by creationPolicy %s', async (creationPolicy) => {
     const name = `theirs-${creationPolicy.toLowerCase()}`;
     const before = await make(c.namespace, name);
     const note = await told(c.fromAws('db', { secretName: name, creationPolicy }), 'SecretConflict');
@@ -206,23 +206,23 @@ describe('a pod author cannot write a Secret', () => {
     expect(await find(c.namespace, name)).toEqual(before);
   });
 
-  it('over the keys of somebody who lets others add some', async () => {
+  it('over the keys of an owner who allows merging', async () => {
     const before = await make(c.namespace, 'open', { [CONSENT_ANNOTATIONS.mergeAllowed]: 'true' });
     const pod = await asks(c.fromAws('db', { secretName: 'open', creationPolicy: 'Merge' }));
-    expect((await c.untilEvent(pod, 'SecretConflict')).note).toContain('keys of its own called password');
+    expect((await c.untilEvent(pod, 'SecretConflict')).note).toContain('already has the keys password');
     await c.idle();
     expect(await find(c.namespace, 'open')).toEqual(before);
   });
 
-  it('that serves another workload', async () => {
+  it('that is used by another workload', async () => {
     await c.aws.put(c.path('mine'), { password: 'of Mallory' });
     const before = await find(c.namespace, 'db');
     const note = await told(c.fromAws('mine', { secretName: 'db' }), 'SecretConflict');
-    expect(note).toContain('serves Pod/mallory-1');
+    expect(note).toContain('is used by Pod/mallory-1');
     expect(await find(c.namespace, 'db')).toEqual(before);
   });
 
-  it('that the cluster itself reads as a token', async () => {
+  it('of a type that the cluster reads as a token', async () => {
     await told(c.fromAws('db', { secretName: 'x', type: 'kubernetes.io/service-account-token' }), 'AnnotationInvalid');
   });
 });

@@ -2,7 +2,7 @@ import { Namespace, Pod, Secret } from '@bowline/kubernetes';
 import { expect, it } from 'vitest';
 import { startScenario } from './scenario.test-support.ts';
 
-it('brings nothing into a namespace that is being deleted, although a pod in it still asks', async () => {
+it('writes nothing to a terminating namespace, although a pod in it still requests a Secret', async () => {
   await using c = await startScenario();
   const namespace = await c.createNamespace('scenario-going');
   await c.aws.put(c.path('db'), { password: 'x' });

@@ -36,7 +36,7 @@ async function calls(): Promise<Readonly<Record<string, number>>> {
   );
 }
 
-it('scenarios 01 and 04 bring a secret of Vault, and the next version of it when a pod asks anew', async () => {
+it('scenarios 01 and 04 deliver a secret of Vault, and its next version when a new pod requests it', async () => {
   await vault.put('shop/db', { user: 'shop', port: 5432, gone: 'soon' });
   await c.ask('web', fromVault('secret/data/shop/db', 'db'));
   const first = await c.untilSecret('db');
@@ -53,7 +53,7 @@ it('scenarios 01 and 04 bring a secret of Vault, and the next version of it when
   expect(versionOf(second)).not.toBe(versionOf(first));
 });
 
-it('scenario 07 says that Vault has no such secret, and brings it when it has', async () => {
+it('scenario 07 reports that Vault has no such secret, and delivers it when it exists', async () => {
   await c.ask('early', fromVault('secret/shop/early', 'early'));
   expect((await c.untilEvent('early', 'SecretFetchFailed')).note).toContain('secret/data/shop/early');
   await vault.put('shop/early', { a: 'b' });
@@ -64,7 +64,7 @@ it('scenario 07 says that Vault has no such secret, and brings it when it has', 
 const untilAsked = (name: string, times: number): Promise<void> =>
   untilTried(c.clock, () => vault.callsFor(name), times);
 
-it('scenario 08 gets over five different faults of Vault and the way to it without a word', async () => {
+it('scenario 08 recovers from five different faults of Vault and the network without a warning', async () => {
   await vault.put('shop/shaky', { a: 'b' });
   vault.fail(
     'shop/shaky',
@@ -81,7 +81,7 @@ it('scenario 08 gets over five different faults of Vault and the way to it witho
   expect(await c.events('shaky')).toEqual(['Normal SecretSyncSuccess']);
 });
 
-it('scenario 08 gives up on an answer of Vault after 30 s, and asks again', async () => {
+it('scenario 08 ends a call to Vault after 30 s, and retries it', async () => {
   await vault.put('shop/stuck', { a: 'b' });
   vault.fail('shop/stuck', { kind: 'half-open' });
   await c.ask('stuck', fromVault('secret/shop/stuck', 'stuck'));
@@ -91,12 +91,14 @@ it('scenario 08 gives up on an answer of Vault after 30 s, and asks again', asyn
   await c.untilSecret('stuck');
 });
 
-it('scenario 08 asks Vault six times at most, and warns of it once', async () => {
+it('scenario 08 calls Vault at most six times, and warns once', async () => {
   await vault.put('shop/down', { a: 'b' });
   vault.fail('shop/down', ...Array.from({ length: 6 }, () => ({ kind: 'answer', status: 500 }) as const));
   await c.ask('down', fromVault('secret/shop/down', 'down'));
   await untilAsked('shop/down', 6);
-  expect((await c.untilEvent('down', 'SecretFetchFailed')).note).toMatch(/now \(status 500\); it is tried again$/);
+  expect((await c.untilEvent('down', 'SecretFetchFailed')).note).toMatch(
+    /temporarily unavailable for .* \(status 500\); it is retried$/,
+  );
   await c.idle();
   expect(vault.callsFor('shop/down')).toHaveLength(6);
   await c.clock.advance(1_000);
@@ -105,7 +107,7 @@ it('scenario 08 asks Vault six times at most, and warns of it once', async () =>
   expect((await c.events('down')).toSorted()).toEqual(['Normal SecretSyncSuccess', 'Warning SecretFetchFailed']);
 });
 
-it('scenario 15 reads no path that the policy does not name, however it is written', async () => {
+it('scenario 15 reads no path that the policy does not allow, however it is written', async () => {
   await vault.put('bank/db', { password: 'x' });
   for (const [pod, path] of [
     ['data', 'secret/data/bank/db'],
@@ -118,7 +120,7 @@ it('scenario 15 reads no path that the policy does not name, however it is writt
   await c.untilEvent('up', 'AnnotationInvalid');
 });
 
-it('scenario 16 asks Vault for one version per secret after a restart, and writes nothing', async () => {
+it('scenario 16 reads one version per secret from Vault after a restart, and writes nothing', async () => {
   await c.ask('shared', fromVault('secret/shop/db', 'shared'));
   await c.untilEvent('shared', 'SecretSyncSuccess');
   await c.idle();

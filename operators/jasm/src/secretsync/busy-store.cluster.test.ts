@@ -13,7 +13,7 @@ function secretAt(sourcePath: string): ExternalSecret {
   return { provider: 'mock', sourcePath, payload: { kind: 'text', text: '{}' }, version: undefined };
 }
 
-it('counts no sync of a Secret that finds no place at a store that hangs', async () => {
+it('counts no sync of a Secret that gets no slot at a hanging store', async () => {
   const metrics = createMetrics({ process: false });
   let answer = (): void => undefined;
   const answers = new Promise<void>((resolve) => {
@@ -41,7 +41,7 @@ it('counts no sync of a Secret that finds no place at a store that hangs', async
   await expect.poll(synced, { timeout: 10_000 }).toBe('30');
 });
 
-it('does not wait for days because a store says so', async () => {
+it('limits the retry delay that a store requests', async () => {
   let isBusy = true;
   const busy = { kind: 'transient', provider: 'mock', operation: 'read', code: '503', retryAfterMs: 10 ** 9 } as const;
   const store = storeOf(({ path }) =>
@@ -56,7 +56,7 @@ it('does not wait for days because a store says so', async () => {
   await c.untilSecret('db');
 });
 
-it('asks once per round for what is not there, however many Secrets want it', async () => {
+it('reads a missing source once per retry, however many Secrets request it', async () => {
   await using c = await jasmCluster();
   const names = Array.from({ length: 40 }, (_, index) => `s${index}`);
   for (const list of [names.slice(0, 20), names.slice(20)]) {
@@ -75,7 +75,7 @@ it('asks once per round for what is not there, however many Secrets want it', as
   for (const name of names) await c.untilSecret(name);
 });
 
-it('reads a source once for all Secrets that are told to sync together', async () => {
+it('reads a source once for all Secrets that are forced to sync at the same time', async () => {
   await using c = await jasmCluster();
   c.store.addSecret('/a', { from: 'a' });
   const names = Array.from({ length: 20 }, (_, index) => `s${index}`);

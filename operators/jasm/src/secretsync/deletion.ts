@@ -37,6 +37,6 @@ export async function deleteUnasked(context: SecretContext): Promise<ReconcileRe
   if (step.step !== 'delete') return step.againInMs === undefined ? undefined : { requeueAfterMs: step.againInMs };
   // If the Secret was changed meanwhile, the next run decides.
   const outcome = await release(secrets, secret, { delete: true, isStillOurs: () => false, attempts: 1 });
-  if (outcome === 'deleted') log.info('deleted a Secret that nobody asks for');
+  if (outcome === 'deleted') log.info('deleted a Secret that no pod requests');
   return undefined;
 }

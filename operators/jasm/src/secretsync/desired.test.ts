@@ -32,7 +32,7 @@ const mark = (secret: Secret | undefined, name: keyof typeof SECRET_ANNOTATIONS)
 /** ensured returns the result of `ensure` for a Secret, on an API server that applies patches and stores nothing. */
 function ensured(secret: Secret, desired: DesiredSecret): Promise<Ensured<Secret, SecretView>> {
   const schema = schemaFor('v1', 'Secret');
-  if (!schema) throw new TypeError('there is no schema of Secrets');
+  if (!schema) throw new TypeError('the schema of Secrets is missing');
   const refuse = () => Promise.reject(new TypeError('not expected'));
   const live = {
     find: refuse,
@@ -55,8 +55,8 @@ const written = async (secret: Secret, wanted: WantedSecret) =>
 const after = async (secret: Secret, wanted: WantedSecret): Promise<Secret> =>
   (await written(secret, wanted)).object ?? secret;
 
-describe('a Secret that is new', () => {
-  it('has our labels and marks, and the time of its content', async () => {
+describe('a new Secret', () => {
+  it('has our labels and annotations, and the time of its content', async () => {
     expect(stored).toEqual({
       metadata: {
         namespace: 'shop',
@@ -79,7 +79,7 @@ describe('a Secret that is new', () => {
 });
 
 describe('a Secret of ours', () => {
-  it('gets new content as a whole, and keeps labels and annotations of others', async () => {
+  it('gets new content completely, and keeps labels and annotations of other owners', async () => {
     const theirs: Secret = {
       ...stored,
       metadata: {
@@ -94,20 +94,20 @@ describe('a Secret of ours', () => {
     expect(object?.metadata?.annotations).toMatchObject({ note: 'y', [SECRET_ANNOTATIONS.syncedAt]: writtenAt });
   });
 
-  it('loses its content, and is filled when it was empty', async () => {
+  it('may become empty, and is filled again', async () => {
     const empty = await after(stored, wantedWith({}));
     expect(empty.data).toBeUndefined();
     expect((await after(empty, first)).data).toEqual(first.data);
   });
 
-  it('asks for restarts when the content takes the place of another, and not for a repair', async () => {
+  it('requests restarts when the content is replaced, but not for a repair', async () => {
     const changed = wantedWith({ a: 'eA==' }, { restarts: true });
     expect(mark(await after(stored, changed), 'restartFor')).toBe(dataHash(changed.data));
     const repaired = await written({ ...stored, data: { a: 'eA==' } }, { ...first, restarts: true });
     expect([repaired.outcome, mark(repaired.object, 'restartFor')]).toEqual(['repaired', undefined]);
   });
 
-  it('forgets a restart that nobody wants any more', async () => {
+  it('drops a restart that is no longer requested', async () => {
     const once = await after(stored, wantedWith({ a: 'eA==' }, { restarts: true }));
     expect(mark(await after(once, wantedWith({ a: 'eQ==' })), 'restartFor')).toBeUndefined();
   });
@@ -116,23 +116,23 @@ describe('a Secret of ours', () => {
     [what: string, change: Partial<WantedSecret>, name: keyof typeof SECRET_ANNOTATIONS, value: string | undefined]
   >([
     ['another version of the same content', { version: 'v2' }, 'version', 'v2'],
-    ['a source that has no versions any more', { version: undefined }, 'version', undefined],
-    ['what was obeyed', { forced: 'now' }, 'forced', 'now'],
-    ['that it goes with its askers', { deletionPolicy: 'Delete' }, 'deletionPolicy', 'Delete'],
-  ])('records %s, and not the time', async (_, change, name, value) => {
+    ['a source that no longer has versions', { version: undefined }, 'version', undefined],
+    ['the processed force-sync values', { forced: 'now' }, 'forced', 'now'],
+    ['that it is deleted with its requesters', { deletionPolicy: 'Delete' }, 'deletionPolicy', 'Delete'],
+  ])('records %s, but not the time', async (_, change, name, value) => {
     const wanted = { ...first, ...change };
     const { outcome, object = stored } = await written(stored, wanted);
     expect([outcome, mark(object, name), mark(object, 'syncedAt')]).toEqual(['marked', value, AT]);
     expect((await written(object, wanted)).outcome).toBe('unchanged');
   });
 
-  it('is not written for the name of the manager, nor for whom it was written', async () => {
+  it('is not written only to change the manager or the requester', async () => {
     const wanted: WantedSecret = { ...first, managedBy: 'jasm', askedBy: 'Pod/b' };
     expect((await written(stored, wanted)).outcome).toBe('unchanged');
     expect((await ensured(stored, desiredMarks(secrets.viewOf(stored), wanted))).outcome).toBe('unchanged');
   });
 
-  it('keeps what was obeyed when nobody forces any more', async () => {
+  it('keeps the processed force-sync values when no pod has one any more', async () => {
     const forced = await after(stored, { ...first, forced: 'now' });
     expect((await written(forced, first)).outcome).toBe('unchanged');
   });
@@ -142,7 +142,7 @@ describe('a Secret of ours', () => {
     expect([outcome, object?.immutable]).toEqual(['marked', true]);
   });
 
-  it('is marked although its content is not known', async () => {
+  it('gets annotations although its content is not known', async () => {
     const wanted: WantedSecret = { ...first, deletionPolicy: 'Delete' };
     const { outcome, object } = await ensured(stored, desiredMarks(secrets.viewOf(stored), wanted));
     expect([outcome, mark(object, 'deletionPolicy'), object?.data]).toEqual(['marked', 'Delete', stored.data]);
@@ -157,7 +157,7 @@ describe('a Secret that is not ours', () => {
     data: { theirs: 'eA==' },
   };
 
-  it('gets our keys and says which they are, and becomes neither ours nor of our type', async () => {
+  it('gets our keys and records them, but not our label or type', async () => {
     const merged = await after(theirs, first);
     expect(merged).toMatchObject({ type: 'kubernetes.io/tls', data: { theirs: 'eA==', ...first.data } });
     expect(merged.metadata?.labels).toBeUndefined();
@@ -166,18 +166,18 @@ describe('a Secret that is not ours', () => {
     expect((await written(merged, { ...first, deletionPolicy: 'Delete' })).outcome).toBe('unchanged');
   });
 
-  it('still says which keys are ours when only its marks change', async () => {
+  it('still records which keys are ours when only annotations change', async () => {
     const { outcome, object = theirs } = await written(await after(theirs, first), { ...first, version: 'v2' });
     expect([outcome, mark(object, 'managedKeys'), mark(object, 'version')]).toEqual(['marked', 'a,b', 'v2']);
     expect((await after(object, wantedWith({ b: 'Yg==' }))).data).toEqual({ theirs: 'eA==', b: 'Yg==' });
   });
 
-  it('loses our keys that are gone at the source, and no others', async () => {
+  it('loses only those of our keys that were removed from the source', async () => {
     const object = await after(await after(theirs, first), wantedWith({ b: 'eA==' }));
     expect([object.data, mark(object, 'managedKeys')]).toEqual([{ theirs: 'eA==', b: 'eA==' }, 'b']);
   });
 
-  it('keeps keys of its owner that have the names of ours', async () => {
+  it('keeps keys of its owner that conflict with ours', async () => {
     const { stop } = await written(await after(theirs, first), wantedWith({ a: '', theirs: '' }));
     expect(stop).toEqual({ reason: 'keys', keys: ['theirs'] });
   });

@@ -15,7 +15,7 @@ const MOST_TOLD = 100;
 const OUTCOMES: Readonly<Record<Outcome, string>> = {
   created: 'was created from',
   updated: 'was updated from',
-  repaired: 'was changed by somebody and is again as in',
+  repaired: 'was changed by another client and was restored from',
   marked: 'is in sync with',
   unchanged: 'is in sync with',
 };

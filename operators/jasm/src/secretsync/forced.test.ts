@@ -13,7 +13,7 @@ function forced(said: Said, obeyed?: string): string | undefined {
     return asking(name, { ...of, ...(forceSync === undefined ? {} : { forceSync }) });
   });
   const [first, ...others] = askersOf(pods);
-  if (!first) throw new TypeError('nobody asks');
+  if (!first) throw new TypeError('at least one pod is needed');
   const serving = chooseServing([first, ...others], undefined, () => true);
   return forcedBy(serving, obeyed);
 }
@@ -28,43 +28,43 @@ function isNew(said: Said, before: Said): boolean {
 }
 
 describe('forcedBy', () => {
-  it('is nothing when no pod forces', () => {
+  it('is undefined if no pod has a value', () => {
     expect(forced({ a: undefined })).toBeUndefined();
   });
 
-  it('shows the values, with who said them', () => {
+  it('contains the values with their pods', () => {
     expect(forced({ a: '1', b: '2', c: undefined })).toMatch(/^1@[\w-]{8},2@[\w-]{8}$/);
   });
 
   it.each<[what: string, said: Said, before: Said]>([
-    ['a pod says something else', { a: '2' }, { a: '1' }],
-    ['a pod says what it said before that', { a: '1' }, { a: '2' }],
-    ['a pod says what another one said', { a: '2', b: '2' }, { a: '1', b: '2' }],
-    ['another pod says the same', { a: '1', b: '1' }, { a: '1' }],
-    ['another pod of the workload says the same, after that one is gone', { 'web/b': '1' }, { 'web/a': '1' }],
-    ['a pod says nothing at all, for the first time', { a: '' }, { a: undefined }],
-    ['two values become one with a comma', { a: '1,2' }, { a: '1', b: '2' }],
-    ['a long text ends otherwise', { a: `${'x'.repeat(300)}1` }, { a: `${'x'.repeat(300)}2` }],
-  ])('is new when %s', (_, said, before) => {
+    ['a pod has another value', { a: '2' }, { a: '1' }],
+    ['a pod has an earlier value again', { a: '1' }, { a: '2' }],
+    ['a pod has the value of another pod', { a: '2', b: '2' }, { a: '1', b: '2' }],
+    ['another pod has the same value', { a: '1', b: '1' }, { a: '1' }],
+    ['another pod of the workload has the same value after the first was deleted', { 'web/b': '1' }, { 'web/a': '1' }],
+    ['a pod has an empty value for the first time', { a: '' }, { a: undefined }],
+    ['two values are joined with a comma', { a: '1,2' }, { a: '1', b: '2' }],
+    ['a long value has another ending', { a: `${'x'.repeat(300)}1` }, { a: `${'x'.repeat(300)}2` }],
+  ])('changes when %s', (_, said, before) => {
     expect(isNew(said, before)).toBe(true);
   });
 
   it.each<[what: string, said: Said, before: Said]>([
-    ['a pod is gone', { a: '1' }, { a: '1', b: '2' }],
-    ['nobody forces any more', { a: undefined }, { a: '1' }],
-    ['pods come that force nothing', { 'web/a': '1', 'web/b': undefined }, { 'web/a': '1' }],
+    ['a pod is deleted', { a: '1' }, { a: '1', b: '2' }],
+    ['no pod has a value any more', { a: undefined }, { a: '1' }],
+    ['pods without a value are added', { 'web/a': '1', 'web/b': undefined }, { 'web/a': '1' }],
     [
-      'pods are made from a template that says it',
+      'pods are created from a template with the value',
       { 'web/b': '1', 'web/c': '1', 'web/d': '1' },
       { 'web/a': '1', 'web/b': '1' },
     ],
-    ['one pod is left of those', { 'web/c': '1' }, { 'web/a': '1', 'web/b': '1' }],
+    ['only one of those pods remains', { 'web/c': '1' }, { 'web/a': '1', 'web/b': '1' }],
     ['an empty value stays', { a: '' }, { a: '' }],
   ])('stays when %s', (_, said, before) => {
     expect(isNew(said, before)).toBe(false);
   });
 
-  it('is bounded, and never new because a pod of many is gone', () => {
+  it('is bounded, and does not change when one of many pods is deleted', () => {
     const many = (count: number): Said =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`pod-${index}`, `2026-01-01T00:00:0${index}Z`]));
     expect(isNew(many(29), many(30))).toBe(false);

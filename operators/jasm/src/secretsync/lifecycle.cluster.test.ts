@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { NAMESPACE_ANNOTATIONS, POD_ANNOTATIONS, RESTARTED_FOR, SECRET_ANNOTATIONS } from '../api/names.ts';
 import { entry, jasmCluster, podSpec, textOf, valuesOf } from '../testing/jasm-cluster.test-support.ts';
 
-it('serves the first of two workloads that ask for different things, and the second when the first is gone', async () => {
+it('serves the first of two workloads that request different content, and the second when the first is deleted', async () => {
   await using c = await jasmCluster();
   c.store.addSecret('/a', { from: 'a' });
   c.store.addSecret('/b', { from: 'b' });
@@ -19,7 +19,7 @@ it('serves the first of two workloads that ask for different things, and the sec
   await c.untilEvent('second', 'SecretSyncSuccess');
 });
 
-it('deletes a Secret after its last pod is gone, where that is asked for and allowed', async () => {
+it('deletes a Secret after its last pod if that is requested and allowed', async () => {
   await using c = await jasmCluster({ config: { allowAllPaths: true, allowDeletion: true } });
   c.store.addSecret('/a', { from: 'a' });
   await c.ask('one', entry('/a', 'going', { deletionPolicy: 'Delete' }));
@@ -44,7 +44,7 @@ it('deletes a Secret after its last pod is gone, where that is asked for and all
   await c.untilSecret('staying');
 });
 
-it('restarts a workload once for each content that takes the place of another', async () => {
+it('restarts a workload once for each replaced content', async () => {
   await using c = await jasmCluster({ config: { allowAllPaths: true, allowRestart: true } });
   c.store.addSecret('/a', { from: 'a' });
   const key = { namespace: c.namespace, name: 'web' };
@@ -99,7 +99,7 @@ it('restarts a workload once for each content that takes the place of another', 
   expect(marks(await c.admin.get(Deployment, key))).toBe(marks(again));
 });
 
-it('stops reading what a namespace no longer permits, and leaves the Secret', async () => {
+it('stops reading a path that the namespace no longer permits, and keeps the Secret', async () => {
   await using c = await jasmCluster();
   c.store.addSecret('/a', { from: 'a' });
   await c.ask('web', entry('/a', 'db'));
@@ -123,7 +123,7 @@ it('stops reading what a namespace no longer permits, and leaves the Secret', as
   await c.untilSecret('db', (secret) => valuesOf(secret).from === 'b');
 });
 
-it('leaves a Secret alone that is paused', async () => {
+it('does not change a paused Secret', async () => {
   await using c = await jasmCluster();
   c.store.addSecret('/a', { from: 'a' });
   await c.ask('web', entry('/a', 'db'));
@@ -139,7 +139,7 @@ it('leaves a Secret alone that is paused', async () => {
   await c.untilSecret('db', (secret) => valuesOf(secret).from === 'a');
 });
 
-it('does not start without a policy, and says which ways there are', async () => {
+it('does not start without a policy, and reports the options', async () => {
   await expect(
     (async () => {
       await using c = await jasmCluster({ config: {}, signal: AbortSignal.timeout(3_000) });

@@ -27,11 +27,11 @@ function withKey<T>(object: T): T {
   return { ...object, data: { ...(object as Secret).data, injected: 'eA==' } };
 }
 
-it('does not write for ever what is changed on its way, and says so', async () => {
+it('stops writing a Secret that admission changes, and reports it', async () => {
   await using c = await jasmCluster({ through: meddled });
   c.store.addSecret('/a', { from: 'a' });
   await c.ask('web', entry('/a', 'db'));
-  expect((await c.untilEvent('web', 'SecretSyncFailed')).note).toContain('changed while it is written');
+  expect((await c.untilEvent('web', 'SecretSyncFailed')).note).toContain('changed while it is being written');
   await c.idle();
   expect(c.calls).toEqual(['fetchSecret /a']);
   // Patches are not changed here: a later retry succeeds.
@@ -39,7 +39,7 @@ it('does not write for ever what is changed on its way, and says so', async () =
   await c.untilSecret('db', (secret) => valuesOf(secret).injected === undefined);
 });
 
-it('repairs a Secret that somebody fights for later each time', async () => {
+it('repairs a Secret that another client keeps changing with increasing delays', async () => {
   await using c = await jasmCluster();
   c.store.addSecret('/a', { from: 'a' });
   await c.ask('web', entry('/a', 'db'));
@@ -63,7 +63,7 @@ it('repairs a Secret that somebody fights for later each time', async () => {
   await c.untilSecret('db', (secret) => valuesOf(secret).from === 'a');
 });
 
-it('writes later each time what somebody keeps removing from a Secret, and calls no store for it', async () => {
+it('restores annotations that another client keeps removing with increasing delays, without calling a store', async () => {
   await using c = await jasmCluster();
   c.store.addSecret('/a', { from: 'a' });
   await c.ask('web', entry('/a', 'db'));

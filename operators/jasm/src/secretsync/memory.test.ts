@@ -5,7 +5,7 @@ import { pursuedSince, repairableAt, repairedAgain, SyncMemory } from './memory.
 const { pod } = asking('web');
 
 describe('SyncMemory', () => {
-  it('gives all pods of the start one instant, and later ones their own', () => {
+  it('gives all initial pods the same instant, and each later pod its own', () => {
     const memory = new SyncMemory();
     memory.begin(() => [pod], 1);
     memory.begin(() => [asking('other').pod], 2);
@@ -14,7 +14,7 @@ describe('SyncMemory', () => {
     expect(memory.notice(asking('other').pod, 4)).toMatchObject({ at: 3 });
   });
 
-  it('takes a pod of the same name for another one', () => {
+  it('treats a recreated pod of the same name as another pod', () => {
     const memory = new SyncMemory();
     memory.begin(() => [pod], 1);
     expect(memory.notice({ ...pod, uid: 'new' }, 2)).toMatchObject({ at: 2, isInitial: false });
@@ -23,7 +23,7 @@ describe('SyncMemory', () => {
   });
 
   it.each([{ annotation: 'something else' }, { forceSync: 'now' }])(
-    'takes a pod that asks %j from then on for one that was just seen',
+    'treats a pod whose request changes to %j as newly observed',
     (change) => {
       const memory = new SyncMemory();
       memory.begin(() => [pod], 1);
@@ -41,19 +41,19 @@ describe('SyncMemory', () => {
   });
 });
 
-describe('pursuedSince', () => {
+describe('readNeededSince', () => {
   it.each([
-    ['nothing is known of before', undefined, Number.NEGATIVE_INFINITY],
-    ['the last run was about the same, which began earlier', { requestHash: 'a', since: 1, at: 9 }, 1],
-    ['the last run was about another request', { requestHash: 'b', since: 1, at: 9 }, 9],
-    ['there was no reason in the last run, or something in the way', { requestHash: undefined, since: 1, at: 9 }, 9],
+    ['no earlier run is known', undefined, Number.NEGATIVE_INFINITY],
+    ['the last run was for the same request', { requestHash: 'a', since: 1, at: 9 }, 1],
+    ['the last run was for another request', { requestHash: 'b', since: 1, at: 9 }, 9],
+    ['the last run had no reason to read, or an obstacle', { requestHash: undefined, since: 1, at: 9 }, 9],
   ])('when %s', (_, before, since) => {
     expect(pursuedSince(before, 'a')).toBe(since);
   });
 });
 
 describe('repairs', () => {
-  it('are quick a few times, then later each time, and quick again after a while in peace', () => {
+  it('are immediate a few times, then increasingly delayed, and immediate again after a quiet period', () => {
     let repairs = { count: 0, at: 0 };
     const waits: number[] = [];
     for (let times = 0; times < 8; times++) {

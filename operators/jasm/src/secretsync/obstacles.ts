@@ -20,13 +20,13 @@ export function obstacleTo(request: SecretSyncRequest, secret: Seen): Problem | 
   if (secret === undefined) {
     if (creationPolicy !== 'Merge') return undefined;
     return failed(
-      `Secret ${name} does not exist, and creationPolicy Merge creates none: create it with the annotation ${CONSENT_ANNOTATIONS.mergeAllowed}: "true", or use CreateOrMerge`,
+      `Secret ${name} does not exist, and creationPolicy Merge does not create it: create it with the annotation ${CONSENT_ANNOTATIONS.mergeAllowed}: "true", or use CreateOrMerge`,
     );
   }
   if (!isThere(secret) || !secret.isOurs) return obstacleToMerge(request, secret);
   if (secret.type !== request.type) {
     return failed(
-      `Secret ${name} has the type ${secret.type} and ${request.type} is asked for: a type cannot be changed; delete the Secret, or ask for its type`,
+      `Secret ${name} has type ${secret.type}, but type ${request.type} is requested, and a type cannot be changed: delete the Secret, or request its type`,
     );
   }
   return secret.isImmutable && secret.marks.requestHash !== request.hash ? unchangeable(request) : undefined;
@@ -34,20 +34,23 @@ export function obstacleTo(request: SecretSyncRequest, secret: Seen): Problem | 
 
 /** unchangeable returns the problem of a Secret that cannot be written. */
 export function unchangeable({ secretName: name }: SecretSyncRequest): Problem {
-  return failed(`Secret ${name} is immutable and holds something else: delete it, or choose another secretName`);
+  return failed(`Secret ${name} is immutable and has different content: delete it, or choose another secretName`);
 }
 
 function obstacleToMerge({ secretName: name, creationPolicy }: SecretSyncRequest, secret: SecretView | 'foreign') {
-  const handOver = `label it ${MANAGED_BY}=${OUR_MANAGERS[0]} to hand it over to JASM, which then replaces its content`;
+  const handOver = `label it ${MANAGED_BY}=${OUR_MANAGERS[0]} to transfer it to JASM, which then replaces its content`;
   if (creationPolicy === 'Create') {
     return conflict(`Secret ${name} exists and is not managed by JASM: ${handOver}, or choose another secretName`);
   }
   if (!isThere(secret) || !secret.isMergeAllowed) {
     return conflict(
-      `Secret ${name} is not managed by JASM and does not allow keys to be merged into it: annotate it with ${CONSENT_ANNOTATIONS.mergeAllowed}: "true", or ${handOver}`,
+      `Secret ${name} is not managed by JASM and does not allow merging keys into it: annotate it with ${CONSENT_ANNOTATIONS.mergeAllowed}: "true", or ${handOver}`,
     );
   }
-  if (secret.isImmutable) return failed(`Secret ${name} is immutable: keys cannot be merged into it`);
+  if (secret.isImmutable)
+    return failed(
+      `Secret ${name} is immutable, so keys cannot be merged into it: recreate it without immutable, or choose another secretName`,
+    );
   return undefined;
 }
 
@@ -55,21 +58,21 @@ function obstacleToMerge({ secretName: name, creationPolicy }: SecretSyncRequest
 export function keysInTheWay({ secretName: name }: SecretSyncRequest, keys: readonly string[]): Problem {
   const named = keys.slice(0, MOST_NAMED).join(', ');
   return conflict(
-    `Secret ${name} is not managed by JASM and has keys of its own called ${named}${keys.length > MOST_NAMED ? ', …' : ''}: remove them there, or choose other keys`,
+    `Secret ${name} is not managed by JASM and already has the keys ${named}${keys.length > MOST_NAMED ? ', …' : ''}: remove them from the Secret, or select other keys`,
   );
 }
 
 /** changedOnItsWay returns the problem that a Secret was not stored as it was written. */
 export function changedOnItsWay({ secretName: name }: SecretSyncRequest): Problem {
   return failed(
-    `Secret ${name} is changed while it is written, by a webhook it seems: let that leave Secrets alone which are labelled ${MANAGED_BY}`,
+    `Secret ${name} is changed while it is being written, probably by a mutating webhook: exclude Secrets with the label ${MANAGED_BY} from that webhook`,
   );
 }
 
 /** heldBy returns the problem that a Secret serves another workload. */
 export function heldBy({ secretName: name }: SecretSyncRequest, workload: string): Problem {
   return conflict(
-    `Secret ${name} serves ${workload}, which asks for another content: ask for the same, or choose another secretName; it is free when that workload is gone`,
+    `Secret ${name} is used by ${workload}, which requests different content: request the same content, or choose another secretName; the Secret becomes available when that workload is deleted`,
   );
 }
 

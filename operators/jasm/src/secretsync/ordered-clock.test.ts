@@ -2,7 +2,7 @@ import { VirtualClock } from '@bowline/machinery';
 import { expect, it } from 'vitest';
 import { orderedClock } from './ordered-clock.ts';
 
-it('gives later instants while time stands still, and the time itself when it moves', async () => {
+it('returns increasing instants while the clock stands still, and the time of the clock when it advances', async () => {
   const clock = new VirtualClock();
   const ordered = orderedClock(clock);
   const [first, second] = [ordered.monotonic(), ordered.monotonic()];

@@ -56,7 +56,7 @@ function situation(given: Given): Situation {
   const seen = { noticedAt: 500, isInitial: given.initial ?? false };
   const all = pods.map(({ name, ...pod }, index): AskingPod => ({ ...asking(name ?? `pod-${index}`, pod), ...seen }));
   const [first, ...others] = askersOf(all);
-  if (!first) throw new TypeError('nobody asks');
+  if (!first) throw new TypeError('at least one pod is needed');
   const view = typeof secret === 'object' ? secret : undefined;
   return {
     serving: chooseServing([first, ...others], view?.marks, () => true),
@@ -121,45 +121,45 @@ type Row = [what: string, given: Given, step: string];
 
 describe('planSecret', () => {
   it.each<Row>([
-    ['reads for a Secret that is not there', {}, 'absent since 500'],
-    ['wants no answer of the time when something was in the way', { pursuedSince: 700 }, 'absent since 700'],
+    ['reads for a missing Secret', {}, 'absent since 500'],
+    ['does not accept a response from before an obstacle was removed', { pursuedSince: 700 }, 'absent since 700'],
     [
-      'wants none for a pod that came while the Secret was paused either',
+      'does not accept one from before a pause ended',
       { secret: inPlace(), answered: [], pursuedSince: 700 },
       'pod since 700 known v1',
     ],
-    ['reads at once for one that was deleted', { answered: ['pod-0'] }, 'absent since 1000'],
-    ['rests when everybody has what they asked for', { secret: inPlace() }, `rest ${10 * HOUR - 1_000}`],
-    ['rests for good where nothing is looked at regularly', { secret: inPlace(), resyncMs: 0 }, 'rest'],
+    ['reads immediately for a deleted Secret', { answered: ['pod-0'] }, 'absent since 1000'],
+    ['does nothing when all requests are fulfilled', { secret: inPlace() }, `rest ${10 * HOUR - 1_000}`],
+    ['does nothing further if there are no periodic checks', { secret: inPlace(), resyncMs: 0 }, 'rest'],
     [
-      'reads when something else is asked',
+      'reads when the request changes',
       { secret: inPlace(), pods: [{ name: 'a', request: { path: '/other' } }] },
       'request since 1000',
     ],
-    ['reads when somebody edited it', { secret: inPlace({ ownHash: 'edited' }) }, 'drift since 1000'],
+    ['reads when the Secret was edited', { secret: inPlace({ ownHash: 'edited' }) }, 'drift since 1000'],
     [
-      'reads for a Secret of before that was handed over',
+      'reads for an existing Secret that was transferred',
       { secret: inPlace({ appliedHash: undefined, marks: { requestHash: undefined, version: undefined } }) },
       'request since 1000',
     ],
-    ['asks for the version when a pod is new', { secret: inPlace(), answered: [] }, 'pod since 500 known v1'],
+    ['checks the version for a new pod', { secret: inPlace(), answered: [] }, 'pod since 500 known v1'],
     [
-      'asks for the version after a restart',
+      'checks the version after a restart',
       { secret: inPlace(), answered: [], initial: true },
       'pod since 500 known v1',
     ],
     [
-      'reads nothing after a restart where there are no versions and the pods are older than the content',
+      'reads nothing after a restart if there are no versions and the pods are older than the content',
       { secret: inPlace({ marks: { version: undefined } }), answered: [], initial: true },
       `rest ${10 * HOUR - 1_000}`,
     ],
     [
-      'reads nothing after a restart where versions come with their values and the pods are older than the content',
+      'reads nothing after a restart if versions require the value and the pods are older than the content',
       { secret: inPlace(), tellsVersions: false, answered: [], initial: true },
       `rest ${10 * HOUR - 1_000}`,
     ],
     [
-      'reads after a restart where there are no versions and a pod is younger than the content',
+      'reads after a restart if there are no versions and a pod is younger than the content',
       {
         secret: inPlace({ marks: { version: undefined } }),
         answered: [],
@@ -168,14 +168,14 @@ describe('planSecret', () => {
       },
       'pod since 500',
     ],
-    ['obeys force-sync', { secret: inPlace(), pods: [{ forceSync: 'now' }] }, 'forced since 500 force'],
+    ['reads for force-sync', { secret: inPlace(), pods: [{ forceSync: 'now' }] }, 'forced since 500 force'],
     [
-      'obeys a value of force-sync once',
+      'processes a value of force-sync once',
       { secret: forcedTo('now'), pods: [{ forceSync: 'now' }], resyncMs: 0 },
       'rest',
     ],
     [
-      'takes different values of force-sync together',
+      'processes different values of force-sync together',
       {
         secret: forcedTo('b', 'a'),
         pods: [{ forceSync: 'b' }, { forceSync: 'a' }, {}],
@@ -183,33 +183,33 @@ describe('planSecret', () => {
       },
       'rest',
     ],
-    ['does not force for an annotation that is gone', { secret: forcedTo('now'), resyncMs: 0 }, 'rest'],
+    ['does not force a read for a removed annotation', { secret: forcedTo('now'), resyncMs: 0 }, 'rest'],
     [
-      'looks at the source when that is due, a little early so that others may share it',
+      'checks the source when a refresh is due, slightly early so that others may share it',
       { secret: inPlace(), pods: [{ request: { refreshIntervalMs: 60_000 } }], now: 60_000 },
       'refresh since 54000 known v1',
     ],
     [
-      'waits until then',
+      'waits until the refresh is due',
       { secret: inPlace(), pods: [{ request: { refreshIntervalMs: 60_000 } }], now: 59_000 },
       'rest 1000',
     ],
     [
-      'records that it goes with its askers',
+      'records that the Secret is deleted with its requesters',
       { secret: inPlace(), pods: [{ request: { deletionPolicy: 'Delete' } }] },
       'mark',
     ],
     [
-      'does not record it when one of them wants it to stay',
+      'does not record it if one of them retains the Secret',
       { secret: inPlace(), pods: [{ request: { deletionPolicy: 'Delete' } }, {}], resyncMs: 0 },
       'rest',
     ],
-    ['puts its labels right', { secret: inPlace({ labels: { [SECRET_LABELS.provider]: 'vault' } }) }, 'mark'],
-    ['leaves a Secret alone that is paused', { secret: inPlace({ isPaused: true, ownHash: 'edited' }) }, 'leave'],
-    ['waits for one that is being deleted', { secret: inPlace({ isTerminating: true }) }, 'leave'],
+    ['corrects the labels', { secret: inPlace({ labels: { [SECRET_LABELS.provider]: 'vault' } }) }, 'mark'],
+    ['does not change a paused Secret', { secret: inPlace({ isPaused: true, ownHash: 'edited' }) }, 'leave'],
+    ['waits for a Secret that is being deleted', { secret: inPlace({ isTerminating: true }) }, 'leave'],
     ['does nothing without permission', { secret: inPlace({ ownHash: 'edited' }), isPermitted: false }, 'leave'],
-    ['does nothing for pods that are being deleted', { pods: [{ isTerminating: true }] }, 'leave'],
-    ['does not touch what is not ours', { secret: 'foreign' }, 'stop SecretConflict'],
+    ['does nothing for terminating pods', { pods: [{ isTerminating: true }] }, 'leave'],
+    ['does not change a Secret that is not ours', { secret: 'foreign' }, 'stop SecretConflict'],
     [
       'merges only with consent',
       { secret: inPlace({ isOurs: false }), pods: [{ request: { creationPolicy: 'Merge' } }] },
@@ -229,72 +229,84 @@ describe('planSecret', () => {
       'request since 1000',
     ],
     ['creates no Secret to merge into', { pods: [{ request: { creationPolicy: 'Merge' } }] }, 'stop SecretSyncFailed'],
-    ['creates one where it may', { pods: [{ request: { creationPolicy: 'CreateOrMerge' } }] }, 'absent since 500'],
-    ['cannot change a type', { secret: inPlace({ type: 'kubernetes.io/tls' }) }, 'stop SecretSyncFailed'],
     [
-      'never reads for an immutable Secret that is there',
+      'creates a Secret with CreateOrMerge',
+      { pods: [{ request: { creationPolicy: 'CreateOrMerge' } }] },
+      'absent since 500',
+    ],
+    ['does not change a type', { secret: inPlace({ type: 'kubernetes.io/tls' }) }, 'stop SecretSyncFailed'],
+    [
+      'never reads for an existing immutable Secret',
       { secret: inPlace({ isImmutable: true }), answered: [], pods: [{ forceSync: 'now' }] },
       'rest',
     ],
     [
-      'cannot change an immutable Secret to something else',
+      'does not change the content of an immutable Secret',
       { secret: inPlace({ isImmutable: true }), pods: [{ request: { path: '/other' } }] },
       'stop SecretSyncFailed',
     ],
     [
-      'repairs a few times in a row at once',
+      'repairs immediately a few times in a row',
       { secret: inPlace({ ownHash: 'edited' }), repairs: 4 },
       'drift since 1000',
     ],
-    ['slows down when somebody fights for it', { secret: inPlace({ ownHash: 'edited' }), repairs: 7 }, 'leave 4000'],
-    ['slows down when somebody keeps deleting it', { answered: ['pod-0'], repairs: 5 }, 'leave 1000'],
     [
-      'slows down when somebody keeps changing what it says',
+      'slows down when another client keeps editing it',
+      { secret: inPlace({ ownHash: 'edited' }), repairs: 7 },
+      'leave 4000',
+    ],
+    ['slows down when another client keeps deleting it', { answered: ['pod-0'], repairs: 5 }, 'leave 1000'],
+    [
+      'slows down when another client keeps changing its annotations',
       { secret: inPlace({ labels: { [SECRET_LABELS.provider]: 'x' } }), markings: 6 },
       'rest 2000',
     ],
     [
-      'slows down when somebody keeps removing what it says',
+      'slows down when another client keeps removing its annotations',
       { secret: inPlace({ marks: { requestHash: undefined } }), markings: 6 },
       'leave 2000',
     ],
     [
-      'does not for a request that changed',
+      'does not slow down for a changed request',
       { secret: inPlace(), pods: [{ request: { path: '/other' } }], markings: 6 },
       'request since 1000',
     ],
-    ['says again what is wrong until it is time to try again', { failure: {} }, 'stop SecretFetchFailed 59000'],
-    ['tries again then, for a newer answer', { failure: {}, now: 61_000 }, 'absent since 54000'],
+    ['reports the problem again until the next retry', { failure: {} }, 'stop SecretFetchFailed 59000'],
+    ['retries when the delay is over, with a newer read', { failure: {}, now: 61_000 }, 'absent since 54000'],
     [
-      'asks whether the version is still the bad one',
+      'checks whether the unusable version is still current',
       { failure: { version: 'bad' }, now: 61_000 },
       'absent since 54000 known bad',
     ],
-    ['tries at once for a new pod', { failure: { pods: new Set() } }, 'absent since 500'],
-    ['tries at once for another request', { failure: { requestHash: 'other', version: 'bad' } }, 'absent since 500'],
+    ['retries immediately for a new pod', { failure: { pods: new Set() } }, 'absent since 500'],
     [
-      'waits while a Secret of others whose keys are in the way is as it was',
+      'retries immediately for another request',
+      { failure: { requestHash: 'other', version: 'bad' } },
+      'absent since 500',
+    ],
+    [
+      'waits while the conflicting keys of another owner are unchanged',
       { ...merging, failure: { ...inTheWay, foreignKeys: 'a,b' } },
       'stop SecretConflict 59000',
     ],
     [
-      'tries at once when others have changed it',
+      'retries immediately when the owner has changed the keys',
       { ...merging, failure: { ...inTheWay, foreignKeys: 'a,b,c' } },
       'request since 1000',
     ],
-    ['tries at once when told to', { pods: [{ forceSync: 'x' }], failure: {} }, 'absent since 500'],
+    ['retries immediately for force-sync', { pods: [{ forceSync: 'x' }], failure: {} }, 'absent since 500'],
     [
-      'does not when somebody who told it is gone',
+      'does not retry immediately when a pod with force-sync is deleted',
       { secret: inPlace(), failure: { forced: 'x@pod' } },
       'stop SecretFetchFailed 59000',
     ],
     [
-      'tries again what failed while the Secret is in place',
+      'retries a failed read while the Secret exists',
       { secret: inPlace(), failure: {}, now: 61_000 },
       'retry since 54000 known v1',
     ],
     [
-      'never tries again where that is configured',
+      'never retries if retries are disabled',
       { failure: { until: Infinity, delayMs: Infinity } },
       'stop SecretFetchFailed Infinity',
     ],
@@ -305,22 +317,22 @@ describe('planSecret', () => {
   it.each<[string, Given, string | undefined]>([
     ['it reads', {}, someRequest().hash],
     ['it waits to read again', { failure: {} }, someRequest().hash],
-    ['somebody else has the name', { secret: 'foreign' }, undefined],
-    ['it may not', { isPermitted: false }, undefined],
-    ['all is well', { secret: inPlace() }, undefined],
-  ])('pursues the request, or not, when %s', (_, given, requestHash) => {
+    ['another owner has the name', { secret: 'foreign' }, undefined],
+    ['it is not permitted', { isPermitted: false }, undefined],
+    ['nothing is to be done', { secret: inPlace() }, undefined],
+  ])('records whether a request is active when %s', (_, given, requestHash) => {
     const about = situation({ pursuedSince: 7, ...given });
     expect(pursuitOf(about, planSecret(about))).toEqual({ requestHash, since: 7, at: 1_000 });
   });
 
-  it('takes both values of the label for ours', () => {
+  it('accepts both values of the label as ours', () => {
     const manifest = newSecret('shop', { ...wanted, managedBy: 'jasm' }, SYNCED_AT);
     expect(said({ secret: secrets.viewOf(manifest), resyncMs: 0 })).toBe('rest');
     const foreign = { ...manifest.metadata, labels: { [MANAGED_BY]: 'Helm' } };
     expect(said({ secret: secrets.viewOf({ ...manifest, metadata: foreign }) })).toBe('stop SecretConflict');
   });
 
-  it('knows a Secret whose data is empty from the annotation alone', () => {
+  it('recognizes a Secret with empty data by its annotation', () => {
     const empty = newSecret('shop', { ...wanted, data: {} }, SYNCED_AT);
     expect(empty.data).toBeUndefined();
     expect(empty.metadata?.annotations?.[SECRET_ANNOTATIONS.dataHash]).toBe(dataHash({}));

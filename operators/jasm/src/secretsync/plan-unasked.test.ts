@@ -26,16 +26,16 @@ const secretWith = (deletionPolicy: 'Retain' | 'Delete', change: Partial<SecretV
 
 const GRACE = 300_000;
 
-describe('planUnasked', () => {
+describe('planUnrequested', () => {
   it.each<[what: string, given: Partial<Retention>, step: string]>([
-    ['deletes a Secret that goes with its askers, after the grace', {}, 'delete'],
-    ['waits for the rest of the grace', { now: 1_000 }, `keep ${GRACE - 1_000}`],
-    ['keeps one that stays', { secret: secretWith('Retain') }, 'keep'],
-    ['keeps one where deletion is not allowed', { mayDelete: false }, 'keep'],
-    ['keeps one that is paused', { secret: secretWith('Delete', { isPaused: true }) }, 'keep'],
-    ['keeps one that is not ours', { secret: secretWith('Delete', { isOurs: false }) }, 'keep'],
-    ['keeps it while a pod asks for something that cannot be read', { isUnclear: () => true }, `keep ${GRACE}`],
-    ['looks again in a minute then where there is no grace', { isUnclear: () => true, graceMs: 0 }, 'keep 60000'],
+    ['deletes a Secret with deletion policy Delete after the grace period', {}, 'delete'],
+    ['waits for the rest of the grace period', { now: 1_000 }, `keep ${GRACE - 1_000}`],
+    ['keeps a Secret with deletion policy Retain', { secret: secretWith('Retain') }, 'keep'],
+    ['keeps a Secret if deletion is not allowed', { mayDelete: false }, 'keep'],
+    ['keeps a paused Secret', { secret: secretWith('Delete', { isPaused: true }) }, 'keep'],
+    ['keeps a Secret that is not ours', { secret: secretWith('Delete', { isOurs: false }) }, 'keep'],
+    ['keeps a Secret while a pod has an invalid annotation', { isUnclear: () => true }, `keep ${GRACE}`],
+    ['checks again after a minute if there is no grace period', { isUnclear: () => true, graceMs: 0 }, 'keep 60000'],
   ])('%s', (_, given, expected) => {
     const step = planUnasked({
       secret: secretWith('Delete'),

@@ -8,7 +8,7 @@ import { type Restarted, restart } from './restart.ts';
 const MARK = { annotation: `${RESTARTED_FOR}db`, value: '0f' };
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 
-it('restarts a workload whose template asks, once, and none that a pod merely names as its own', async () => {
+it('restarts a workload whose template has the request once, and no workload that a pod merely names as its owner', async () => {
   await using c = await cluster();
   const { admin, namespace } = c;
   for (const [name, annotations] of [

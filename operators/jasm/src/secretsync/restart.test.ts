@@ -22,7 +22,7 @@ const base = secrets.viewOf(newSecret('shop', wanted, '2026-01-01T00:00:00Z'));
 const secret: SecretView = { ...base, uid: 'uid', marks: { ...base.marks, restartFor: hash } };
 const SYNCED = Date.parse('2026-01-01T00:00:00Z') / 1000;
 
-describe('wantsRestart', () => {
+describe('isRestartEnabled', () => {
   it.each([
     [{ entry: undefined, namespace: undefined, operator: false }, false],
     [{ entry: undefined, namespace: undefined, operator: true }, true],
@@ -35,13 +35,13 @@ describe('wantsRestart', () => {
   });
 });
 
-describe('restartMark', () => {
-  it('is there only for a content that took the place of another', () => {
+describe('restartAnnotationFor', () => {
+  it('exists only for replaced content', () => {
     expect(restartMark(base)).toBeUndefined();
     expect(restartMark({ ...secret, appliedHash: 'newer' })).toBeUndefined();
   });
 
-  it('names the Secret, and tells nothing of its content to who does not know its uid', () => {
+  it('names the Secret, and reveals nothing of its content without its uid', () => {
     const mark = restartMark(secret);
     expect(mark).toEqual({
       annotation: `${RESTARTED_FOR}db`,
@@ -51,7 +51,7 @@ describe('restartMark', () => {
     expect(restartMark({ ...secret, uid: 'other' })?.value).not.toBe(mark?.value);
   });
 
-  it('fits long names into an annotation, and keeps them apart', () => {
+  it('shortens long names to fit an annotation, and keeps them distinct', () => {
     const long = ['a', 'b'].map(
       (end) => restartMark({ ...secret, name: `${'x'.repeat(252)}${end}` })?.annotation ?? '',
     );
@@ -76,15 +76,15 @@ describe('needsRestart', () => {
   it.each<[what: string, pods: Readonly<Record<string, SomePod>>, restarted: readonly string[], answer: boolean]>([
     ['pods that are older than the content', { a: { of: 'web', at: SYNCED - 10 } }, [], true],
     [
-      'one of several that is older',
+      'one of several pods that is older',
       { a: { of: 'web', at: SYNCED - 10 }, b: { of: 'web', at: SYNCED + 61 } },
       [],
       true,
     ],
-    ['no pods that were made since', { a: { of: 'web', at: SYNCED + 61 } }, [], false],
+    ['no pods that were created since', { a: { of: 'web', at: SYNCED + 61 } }, [], false],
     ['no pods that were restarted for it', { a: { of: 'web', at: SYNCED } }, ['a'], false],
-    ['no pod that nobody controls', { a: { at: SYNCED - 10 } }, [], false],
-  ])('is true of %s', (_, pods, restarted, answer) => {
+    ['no pod without a controller', { a: { at: SYNCED - 10 } }, [], false],
+  ])('is true for %s', (_, pods, restarted, answer) => {
     expect(needs(pods, restarted)).toBe(answer);
   });
 });

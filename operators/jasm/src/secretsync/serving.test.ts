@@ -8,7 +8,7 @@ type Pods = Readonly<Record<string, SomePod & { readonly path: string }>>;
 function choose(pods: Pods, marks: { path?: string; askedBy?: string } | undefined, denied: readonly string[] = []) {
   const all = Object.entries(pods).map(([name, { path, ...pod }]) => asking(name, { ...pod, request: { path } }));
   const [first, ...others] = askersOf(all);
-  if (!first) throw new TypeError('nobody asks');
+  if (!first) throw new TypeError('at least one pod is needed');
   const seen = marks && {
     requestHash: marks.path === undefined ? undefined : someRequest({ path: marks.path }).hash,
     askedBy: marks.askedBy,
@@ -26,49 +26,55 @@ const two: Pods = { a: { at: 1, path: '/a' }, b: { at: 2, path: '/b' } };
 
 describe('chooseServing', () => {
   it.each<[what: string, ...Parameters<typeof choose>, answer: string]>([
-    ['serves the oldest when there is no Secret', two, undefined, [], 'a: a | b'],
-    ['serves the oldest that may have it', two, undefined, ['a'], 'b: b | a'],
-    ['serves somebody even if nobody may', two, undefined, ['a', 'b'], 'a: a | b'],
-    ['leaves it to whom it serves', two, { path: '/b' }, [], 'b: b | a'],
-    ['leaves it to whom it serves, also without permission', two, { path: '/b' }, ['b'], 'b: b | a'],
+    ['serves the oldest requester if there is no Secret', two, undefined, [], 'a: a | b'],
+    ['serves the oldest requester that is permitted', two, undefined, ['a'], 'b: b | a'],
+    ['serves the oldest requester even if none is permitted', two, undefined, ['a', 'b'], 'a: a | b'],
+    ['keeps serving the current requester', two, { path: '/b' }, [], 'b: b | a'],
+    ['keeps serving the current requester without permission', two, { path: '/b' }, ['b'], 'b: b | a'],
     [
-      'leaves it to whom it was written for when that asks for something else',
+      'keeps serving the current requester when its request changes',
       two,
       { path: '/old', askedBy: 'Pod/b' },
       [],
       'b: b | a',
     ],
-    ['gives it to the next when its askers are gone', two, { path: '/old', askedBy: 'Pod/gone' }, [], 'a: a | b'],
     [
-      'serves all who ask for the same',
+      'serves the next requester when the current one is gone',
+      two,
+      { path: '/old', askedBy: 'Pod/gone' },
+      [],
+      'a: a | b',
+    ],
+    [
+      'serves all requesters of the same content',
       { ...two, c: { at: 3, path: '/a' } },
       { path: '/a', askedBy: 'Pod/c' },
       [],
       'a: a c | b',
     ],
     [
-      'leaves it to those who share it when the one it was written for wants something else',
+      'keeps serving those who share it when the first requester changes its request',
       { a: { at: 1, path: '/new' }, c: { at: 3, path: '/a' } },
       { path: '/a', askedBy: 'Pod/a' },
       [],
       'c: c | a',
     ],
     [
-      'leaves it to pods that are being deleted until they are gone',
+      'keeps serving terminating pods until they are gone',
       { a: { at: 1, path: '/a', isTerminating: true }, b: { at: 2, path: '/b' } },
       { path: '/a' },
       [],
       'a: a | b',
     ],
     [
-      'does not begin with pods that are being deleted',
+      'does not start to serve terminating pods',
       { a: { at: 1, path: '/a', isTerminating: true }, b: { at: 2, path: '/b' } },
       undefined,
       [],
       'b: b | a',
     ],
     [
-      'lets one that stays lead',
+      'lets a requester that is not terminating lead',
       { a: { at: 1, path: '/a', isTerminating: true }, b: { at: 2, path: '/a' } },
       { path: '/a' },
       [],

@@ -4,8 +4,8 @@ import { MOST_RUNS, StorePlaces } from './store-places.ts';
 
 const nobody = { key: 'nobody', callBack: () => undefined };
 
-describe('places of stores', () => {
-  it('leave runs to other stores when one hangs, and call back who was sent away', async () => {
+describe('ProviderConcurrency', () => {
+  it('leaves runs for other stores when one hangs, and notifies deferred runs later', async () => {
     const clock = new VirtualClock();
     const places = new StorePlaces(clock);
     const calledBack: string[] = [];
@@ -25,10 +25,10 @@ describe('places of stores', () => {
     answer();
     expect(await Promise.all(runs.slice(0, 24))).toEqual(Array.from({ length: 24 }, () => 'late'));
     expect(calledBack).toEqual(Array.from({ length: MOST_RUNS - 24 }, (_, run) => `run ${run + 24}`));
-    expect(await places.waitFor('slow', caller('run 24'), () => Promise.resolve('at last'))).toBe('at last');
+    expect(await places.waitFor('slow', caller('run 24'), () => Promise.resolve('finally'))).toBe('finally');
   });
 
-  it('are waited for in line while the store answers', async () => {
+  it('queues runs while the store responds', async () => {
     const clock = new VirtualClock();
     const places = new StorePlaces(clock);
     const answers: (() => void)[] = [];
@@ -46,7 +46,7 @@ describe('places of stores', () => {
     expect(await Promise.all(runs)).toEqual(Array.from({ length: 100 }, (_, run) => run));
   });
 
-  it('are free again after a failure', async () => {
+  it('releases a slot after a failure', async () => {
     const places = new StorePlaces(new VirtualClock());
     for (let run = 0; run <= MOST_RUNS; run++) {
       await expect(places.waitFor('broken', nobody, () => Promise.reject(new Error('no')))).rejects.toThrow('no');

@@ -118,8 +118,8 @@ function conclude(work: SyncWork, result: Outcome | Problem): ReconcileResult {
   const { context, situation } = work;
   settle(work, result);
   context.deps.metrics.succeeded(context.key);
-  const look = nextLook({ ...situation, readAt: context.deps.memory.of(context.key).readAt });
-  return look && { requeueAfterMs: look.inMs };
+  const next = nextLook({ ...situation, readAt: context.deps.memory.of(context.key).readAt });
+  return next && { requeueAfterMs: next.inMs };
 }
 
 /** refusal returns the error of a run that needs human intervention; it is retried anyway, but not soon. */

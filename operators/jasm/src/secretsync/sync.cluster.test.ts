@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { MANAGED_BY, SECRET_ANNOTATIONS, SECRET_LABELS } from '../api/names.ts';
 import { entry, jasmCluster, valuesOf } from '../testing/jasm-cluster.test-support.ts';
 
-it('brings what a pod asks for into a Secret, and tells the pod', async () => {
+it('writes the requested secret to a Secret, and reports it to the pod', async () => {
   await using c = await jasmCluster();
   c.store.addSecret('/prod/db', { user: 'admin', password: 'correct horse' });
   await c.ask('web', entry('/prod/db', 'db'));
@@ -26,7 +26,7 @@ it('brings what a pod asks for into a Secret, and tells the pod', async () => {
   expect(c.calls).toEqual(['fetchSecret /prod/db']);
 });
 
-it('follows the source when a new pod asks, repairs the Secret, and makes it anew', async () => {
+it('follows the source when a new pod requests it, repairs the Secret, and recreates it', async () => {
   await using c = await jasmCluster();
   c.store.addSecret('/prod/db', { user: 'admin', password: 'old' });
   await c.ask('web', entry('/prod/db', 'db'));
@@ -51,7 +51,7 @@ it('follows the source when a new pod asks, repairs the Secret, and makes it ane
   await c.untilSecret('db', ({ metadata }) => metadata?.uid !== second.metadata?.uid);
 });
 
-it('calls no store and writes nothing when nothing happens, and asks for a version at most after a restart', async () => {
+it('calls no store and writes nothing while nothing changes, and reads at most a version after a restart', async () => {
   await using c = await jasmCluster();
   c.store.addSecret('/prod/db', { password: 'x' });
   await c.ask('web', entry('/prod/db', 'db'));
@@ -80,7 +80,7 @@ it('calls no store and writes nothing when nothing happens, and asks for a versi
   expect((await c.untilSecret('db')).metadata?.resourceVersion).toBe(metadata?.resourceVersion);
 });
 
-it('leaves a Secret alone that is not ours, until somebody hands it over', async () => {
+it('does not change a Secret that is not ours until it is transferred', async () => {
   await using c = await jasmCluster();
   c.store.addSecret('/prod/db', { password: 'x' });
   const key = { namespace: c.namespace, name: 'db' };
@@ -96,7 +96,7 @@ it('leaves a Secret alone that is not ours, until somebody hands it over', async
   expect(valuesOf(taken)).toEqual({ password: 'x' });
 });
 
-it('merges keys into a Secret that allows it, and touches no others', async () => {
+it('merges keys into a Secret that allows it, and changes no other keys', async () => {
   await using c = await jasmCluster();
   c.store.addSecret('/prod/db', { password: 'x', user: 'admin' });
   const key = { namespace: c.namespace, name: 'shared' };
@@ -115,7 +115,7 @@ it('merges keys into a Secret that allows it, and touches no others', async () =
   expect(valuesOf(followed)).toEqual({ theirs: 'x', password: 'y' });
 });
 
-it('says what is wrong with an annotation, calls no store for it, and works when it is put right', async () => {
+it('reports an invalid annotation, calls no store for it, and serves the pod after a correction', async () => {
   await using c = await jasmCluster();
   c.store.addSecret('/prod/db', { password: 'x' });
   await c.ask('web', 'provider: mock\nsecretName: db');
@@ -127,7 +127,7 @@ it('says what is wrong with an annotation, calls no store for it, and works when
   await c.untilSecret('db');
 });
 
-it('tells a pod that its secret does not exist, and looks again later', async () => {
+it('reports a secret that does not exist, and retries later', async () => {
   await using c = await jasmCluster();
   await c.ask('web', entry('/prod/db', 'db'));
   const { note } = await c.untilEvent('web', 'SecretFetchFailed');

@@ -14,11 +14,11 @@ function seeing(...namespaces: readonly string[]): Pick<SecretContext, 'key' | '
   return cache as unknown as Pick<SecretContext, 'key' | 'get' | 'list'>;
 }
 
-describe('what a namespace permits', () => {
+describe('the permissions of a namespace', () => {
   it.each([
-    ['is known when it is seen', seeing('default', 'shop'), true],
-    ['is not known before it is seen, when others are', seeing('default'), false],
-    ['cannot be known where no namespace is seen', seeing(), true],
+    ['are known if the namespace is observed', seeing('default', 'shop'), true],
+    ['are unknown before the namespace is observed, if others are', seeing('default'), false],
+    ['cannot be known if no namespace is observed', seeing(), true],
   ])('%s', (_, context, isKnown) => {
     expect(canJudge(context)).toBe(isKnown);
   });

@@ -35,7 +35,7 @@ export function judge(context: SecretContext, request: SecretSyncRequest): Verdi
   const { provider, path, versionStage, versionId } = request;
   const kind = deps.kinds.get(provider);
   // The annotation was parsed with the names of these kinds, and they checked its paths.
-  if (!kind) throw new TypeError(`a request names the provider ${provider}, which is not known`);
+  if (!kind) throw new TypeError(`the request names the unknown provider ${provider}`);
   const names = kind.names(path);
   const seen = get(Namespace, { name: namespace });
   const annotations = seen && (seen.metadata.annotations ?? {});

@@ -17,36 +17,36 @@ const said = (status: number, body?: Status): string | undefined =>
   writeProblem(refused(status, body), { request: someRequest(), data })?.message;
 
 describe('writeProblem', () => {
-  it.each([404, 409, 429, 500, 503])('leaves a %i to the next try', (status) => {
+  it.each([404, 409, 429, 500, 503])('leaves a %i to the next retry', (status) => {
     expect(said(status)).toBeUndefined();
   });
 
-  it('leaves to the next try what is no answer of the API server', () => {
+  it('leaves errors that are not from the API server to the next retry', () => {
     expect(writeProblem(new TypeError('oh'), { request: someRequest() })).toBeUndefined();
   });
 
-  it('names the fields that are invalid, and not what is in them', () => {
+  it('names the invalid fields, but not their values', () => {
     const causes = [{ field: 'data[tls.crt]', reason: 'FieldValueRequired', message: `Invalid value: "${VALUE}"` }];
     const message = said(422, { reason: 'Invalid', message: `Secret "db" is invalid: ${VALUE}`, details: { causes } });
     expect(message).toBe(
-      'Secret db cannot be written: the API server finds it invalid: data[tls.crt] (FieldValueRequired)',
+      'Secret db cannot be written: the API server rejects it as invalid: data[tls.crt] (FieldValueRequired)',
     );
   });
 
-  it('passes on what a quota or RBAC says', () => {
+  it('passes on messages of quotas and RBAC', () => {
     const message =
       'secrets "db" is forbidden: exceeded quota: few, requested: secrets=1, used: secrets=1, limited: secrets=1';
     expect(said(403, { reason: 'Forbidden', message })).toContain('exceeded quota: few');
   });
 
-  it('says that a namespace is being deleted', () => {
+  it('reports that a namespace is being deleted', () => {
     const causes = [{ reason: 'NamespaceTerminating', field: 'metadata.namespace' }];
     expect(said(403, { reason: 'Forbidden', message: 'no', details: { causes } })).toMatch(
       /namespace is being deleted$/,
     );
   });
 
-  it.each([403, 409, 429, 500])('does not pass on what a webhook quotes that denies with %i', (status) => {
+  it.each([403, 409, 429, 500])('does not pass on what a webhook that denies with %i quotes', (status) => {
     const message = `admission webhook "deny.example.dev" denied the request: ${data.password.slice(1)}`;
     expect(said(status, { message })).toMatch(/"deny\.example\.dev" denied the request$/);
   });
@@ -56,15 +56,15 @@ describe('writeProblem', () => {
     expect(said(403, { reason: 'Forbidden', message })).toMatch(/with binding 'b' denied request$/);
   });
 
-  it('names no fields where the values are not known', () => {
+  it('names no fields if the values are not known', () => {
     const details = { causes: [{ field: `data.${VALUE}`, reason: 'FieldValueInvalid' }] };
     const problem = writeProblem(refused(422, { reason: 'Invalid', details }), { request: someRequest() });
-    expect(problem?.message).toMatch(/finds it invalid: it names no field$/);
+    expect(problem?.message).toMatch(/rejects it as invalid: no field reported$/);
   });
 
-  it.each([VALUE, data.password])('does not pass on an answer with %s in it', (value) => {
+  it.each([VALUE, data.password])('does not pass on a message that contains %s', (value) => {
     const message = said(400, { reason: 'BadRequest', message: `cannot read ${value}` });
     expect(message).not.toContain(value);
-    expect(message).toContain('refuses it with 400');
+    expect(message).toContain('rejects it with status 400');
   });
 });

@@ -30,10 +30,10 @@ function saidBy(error: ApiError, data: WantedSecret['data'] | undefined): string
   if (error.status === 422) {
     // Without the values, it is impossible to check whether field names contain them.
     const fields = data ? error.causes.map(({ field = '', reason = '' }) => `${field} (${reason})`) : [];
-    return withoutValues(`the API server finds it invalid: ${fields.join(', ') || 'it names no field'}`, data);
+    return withoutValues(`the API server rejects it as invalid: ${fields.join(', ') || 'no field reported'}`, data);
   }
   const [shown = error.message] = DENIAL.exec(error.message) ?? [];
-  const fallback = error.status === 403 ? 'it is forbidden' : `the API server refuses it with ${error.status}`;
+  const fallback = error.status === 403 ? 'it is forbidden' : `the API server rejects it with status ${error.status}`;
   return withoutValues(shown, data, fallback);
 }
 
@@ -41,9 +41,9 @@ function saidBy(error: ApiError, data: WantedSecret['data'] | undefined): string
 function withoutValues(
   text: string,
   data: WantedSecret['data'] = {},
-  fallback = 'the API server finds it invalid',
+  fallback = 'the API server rejects it as invalid',
 ): string {
   const isIn = (value: string): boolean => value !== '' && text.includes(value);
   const shows = Object.values(data).some((value) => isIn(value) || isIn(Buffer.from(value, 'base64').toString('utf8')));
-  return shows ? `${fallback}; its audit log says why` : text;
+  return shows ? `${fallback}; see the audit log of the API server for the reason` : text;
 }

@@ -8,7 +8,7 @@ import type { SourceEntry } from './source-entry.ts';
  */
 export function unexpected({ kind, ref }: SourceEntry, error: unknown): ProviderError {
   const { name } = placeOf(error);
-  const said = `reading ${ref.path} from ${kind.name} failed in a way that nobody has foreseen (${name}); the operator's log says where, please report it`;
+  const said = `cannot read ${ref.path} from ${kind.name} because of an internal error (${name}); report a bug with the stack trace in the operator's log`;
   return new ProviderError(said, { kind: 'transient', provider: kind.name, operation: 'read', code: 'Unexpected' });
 }
 
@@ -23,18 +23,21 @@ export function placeOf(error: unknown): { readonly name: string; readonly at: r
 
 /** tookTooLong returns the error of an attempt that exceeded its time limit. */
 export function tookTooLong({ kind, ref }: SourceEntry, limitMs: number): ProviderError {
-  return new ProviderError(`reading ${ref.path} from ${kind.name} took longer than ${limitMs / 1000} s`, {
-    kind: 'transient',
-    provider: kind.name,
-    operation: 'read',
-    code: 'Timeout',
-  });
+  return new ProviderError(
+    `cannot read ${ref.path} from ${kind.name}: no response within ${limitMs / 1000} s; it is retried`,
+    {
+      kind: 'transient',
+      provider: kind.name,
+      operation: 'read',
+      code: 'Timeout',
+    },
+  );
 }
 
 /** unknownProvider returns the error of a request that names an unknown provider. */
 export function unknownProvider(provider: string, kinds: ReadonlyMap<string, ConfiguredKind>): ProviderError {
   return new ProviderError(
-    `there is no provider ${JSON.stringify(provider)}; there are ${[...kinds.keys()].join(', ')}`,
+    `unknown provider ${JSON.stringify(provider)}; supported providers: ${[...kinds.keys()].join(', ')}`,
     {
       kind: 'refused',
       provider,

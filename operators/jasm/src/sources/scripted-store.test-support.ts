@@ -81,7 +81,7 @@ export class ScriptedStore {
   async next(): Promise<ScriptedCall> {
     await this.clock.advance(0);
     const [call] = this.open;
-    if (!call) throw new Error('no call is under way');
+    if (!call) throw new Error('no call is in progress');
     return call;
   }
 
@@ -165,7 +165,7 @@ export const NEVER: AbortSignal = new AbortController().signal;
 setMaxListeners(0, NEVER);
 
 function errorOf(kind: ProviderErrorKind, retryAfterMs?: number): ProviderError {
-  return new ProviderError(`the store answers ${kind}`, {
+  return new ProviderError(`the store reports ${kind}`, {
     kind,
     provider: 'scripted',
     operation: 'fetch',

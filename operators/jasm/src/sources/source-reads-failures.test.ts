@@ -4,7 +4,7 @@ import { NEVER, ScriptedStore, sourceOf } from './scripted-store.test-support.ts
 const A = sourceOf('a');
 
 describe('retries', () => {
-  it('tries a transient failure again, five times, with waits that double and are drawn at random', async () => {
+  it('retries a transient failure five times, with random delays that double', async () => {
     // Half of the longest delay each time.
     const store = new ScriptedStore({ random: { next: () => 0.5 } });
     const read = expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toMatchObject({ kind: 'transient' });
@@ -20,7 +20,7 @@ describe('retries', () => {
     expect(store.clock.pendingTimers).toBe(0);
   });
 
-  it('ends with the answer of the attempt that succeeds', async () => {
+  it('returns the result of the attempt that succeeds', async () => {
     const store = new ScriptedStore();
     store.put('a', 'one', 'v1');
     const read = store.reads.read(A, { since: 0 }, NEVER);
@@ -32,7 +32,7 @@ describe('retries', () => {
     expect(await read).toMatchObject({ unchanged: false, secret: { sourcePath: 'a' } });
   });
 
-  it.each(['not-found', 'denied', 'refused'] as const)('does not try %s again', async (kind) => {
+  it.each(['not-found', 'denied', 'refused'] as const)('does not retry %s', async (kind) => {
     const store = new ScriptedStore();
     const read = expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toMatchObject({ kind });
     await (await store.next()).fail(kind);
@@ -40,7 +40,7 @@ describe('retries', () => {
     expect(store.calls).toHaveLength(1);
   });
 
-  it('waits as long as the store asks, and gives up at once when that is longer than half a minute', async () => {
+  it('waits as long as the store requests, and gives up immediately if that is more than 30 s', async () => {
     const store = new ScriptedStore({ random: { next: () => 0 } });
     const read = expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toMatchObject({ retryAfterMs: 30_001 });
     await (await store.next()).fail('transient', 12_000);
@@ -64,7 +64,7 @@ describe('retries', () => {
     expect(store.calls).toHaveLength(2);
   });
 
-  it('ends an attempt after 30 s, also when the store does not listen, and tries again', async () => {
+  it('ends an attempt after 30 s, even if the store ignores its signal, and retries', async () => {
     const store = new ScriptedStore({ random: { next: () => 0 } });
     store.put('a', 'one', 'v1');
     const read = store.reads.read(A, { since: 0 }, NEVER);
@@ -83,7 +83,7 @@ describe('retries', () => {
 describe('errors', () => {
   const missing = { kind: 'not-found' };
 
-  it('are shared by those who waited for the call', async () => {
+  it('are shared by all callers that waited for the call', async () => {
     const store = new ScriptedStore();
     const reads = [1, 2].map(() => expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toMatchObject(missing));
     await (await store.next()).answer();
@@ -92,7 +92,7 @@ describe('errors', () => {
   });
 
   it.each(['not-found', 'denied', 'refused'] as const)(
-    'that last (%s) serve every reason that arose before their call, however late it is asked',
+    'that are permanent (%s) serve every reason that arose before their call, however late it is read',
     async (kind) => {
       const store = new ScriptedStore();
       const first = store.reads.read(A, { since: 0 }, NEVER).catch(() => undefined);
@@ -117,7 +117,7 @@ describe('errors', () => {
     expect(store.made).toEqual(['fetch a', 'fetch a', 'fetch a']);
   });
 
-  it('that may be over in a moment are not remembered', async () => {
+  it('that are transient are not remembered', async () => {
     const store = new ScriptedStore({ random: { next: () => 0 } });
     const failed = expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toMatchObject({ kind: 'transient' });
     for (let attempt = 0; attempt < 6; attempt++) await (await store.next()).fail('transient');
@@ -128,7 +128,7 @@ describe('errors', () => {
     expect(await again).toMatchObject({ unchanged: false });
   });
 
-  it('of a version question serve who would ask the same, and those of a read who needs the value', async () => {
+  it('of a version probe serve callers with a version, and those of a read serve callers that need the value', async () => {
     const store = new ScriptedStore({ versions: true });
     const ask = async (known: string | undefined, fails: boolean): Promise<void> => {
       const read = store.reads.read(A, { since: 0, known }, NEVER).catch(() => undefined);
@@ -143,7 +143,7 @@ describe('errors', () => {
     expect(store.made).toEqual(['probe a', 'fetch a']);
   });
 
-  it('of a read do not keep who has the present version from hearing so', async () => {
+  it('of a read do not affect a caller that has the current version', async () => {
     const store = new ScriptedStore({ versions: true });
     store.put('a', 'one', 'v1');
     const denied = expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toMatchObject({ kind: 'denied' });
@@ -156,7 +156,7 @@ describe('errors', () => {
     expect(store.made).toEqual(['fetch a', 'probe a']);
   });
 
-  it('of one item of a list are remembered for that item, and those of the whole list for none', async () => {
+  it('of one item of a batch are remembered for that item, and those of the whole batch for none', async () => {
     const store = new ScriptedStore({ batch: true });
     const B = sourceOf('b');
     store.put('a', 'one', 'v1');
@@ -168,7 +168,7 @@ describe('errors', () => {
     expect(store.made).toEqual(['batch a b']);
   });
 
-  it('do not reach those whose reason is younger than the call', async () => {
+  it('do not affect callers whose reason is newer than the call', async () => {
     const store = new ScriptedStore();
     const old = expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toMatchObject({ kind: 'not-found' });
     const first = await store.next();
@@ -181,7 +181,7 @@ describe('errors', () => {
     expect(await young).toMatchObject({ unchanged: false });
   });
 
-  it('of a version question are those of the read', async () => {
+  it('of a version probe are returned by the read', async () => {
     const store = new ScriptedStore({ versions: true, immediate: false });
     const read = expect(store.reads.read(A, { since: 0, known: 'v1' }, NEVER)).rejects.toMatchObject({
       kind: 'denied',
@@ -193,7 +193,7 @@ describe('errors', () => {
 });
 
 describe('aborting', () => {
-  it('ends the read of whoever gives up, and leaves the call to the others', async () => {
+  it('ends the read of a caller that aborts, and continues the call for the others', async () => {
     const store = new ScriptedStore();
     store.put('a', 'one', 'v1');
     const leaving = new AbortController();
@@ -207,7 +207,7 @@ describe('aborting', () => {
     expect(await stays).toMatchObject({ unchanged: false });
   });
 
-  it('ends the call when nobody waits for it any more, and who comes then gets another', async () => {
+  it('ends the call when no caller waits for it, and makes another one for a later caller', async () => {
     const store = new ScriptedStore();
     store.put('a', 'one', 'v1');
     const leaving = new AbortController();
@@ -223,7 +223,7 @@ describe('aborting', () => {
     expect(store.calls).toHaveLength(2);
   });
 
-  it('keeps a list under way while somebody waits for any of it', async () => {
+  it('continues a batch while a caller waits for any of its items', async () => {
     const store = new ScriptedStore({ batch: true });
     store.put('a', 'one', 'v1');
     store.put('b', 'two', 'v1');
@@ -239,7 +239,7 @@ describe('aborting', () => {
     expect(await stays).toMatchObject({ secret: { sourcePath: 'b' } });
   });
 
-  it('ends while it waits for the next attempt', async () => {
+  it('ends while waiting for the next attempt', async () => {
     const store = new ScriptedStore();
     const leaving = new AbortController();
     const left = expect(store.reads.read(A, { since: 0 }, leaving.signal)).rejects.toThrow('leaving');
@@ -251,7 +251,7 @@ describe('aborting', () => {
     expect(store.clock.pendingTimers).toBe(0);
   });
 
-  it('ends everything with the operator, keeps no value and reads nothing more', async () => {
+  it('ends all reads when the operator stops, keeps no value and reads nothing more', async () => {
     const store = new ScriptedStore();
     store.put('a', 'one', 'v1');
     const done = store.reads.read(A, { since: 0 }, NEVER);
@@ -268,13 +268,13 @@ describe('aborting', () => {
   });
 });
 
-it('passes on of an error that no provider should throw its kind and its place, and nothing that it says', async () => {
+it('passes on the type and the location of an unexpected error, but not its message', async () => {
   const store = new ScriptedStore();
   const read = store.reads.read(A, { since: 0 }, NEVER).catch((error: unknown) => error);
   await (await store.next()).fail(new SyntaxError('unexpected token\n    at correct horse'));
   const error = await read;
   expect(error).toMatchObject({ kind: 'transient', code: 'Unexpected' });
-  expect(String(error)).toContain('reading a from scripted failed in a way that nobody has foreseen (SyntaxError)');
+  expect(String(error)).toContain('cannot read a from scripted because of an internal error (SyntaxError)');
   const [line = ''] = store.logged;
   expect(line).toContain('source-reads-failures.test.ts');
   expect(`${String(error)} ${store.logged.join('')}`).not.toContain('correct horse');

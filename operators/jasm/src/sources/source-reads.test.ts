@@ -9,7 +9,7 @@ function secretText(answer: unknown): unknown {
 }
 
 describe('sharing', () => {
-  it('makes one call for all whose reason is not younger than it', async () => {
+  it('makes one call for all callers whose reason is not newer than the call', async () => {
     const store = new ScriptedStore();
     store.put('a', 'one', 'v1');
     const reads = Array.from({ length: 50 }, () => store.reads.read(A, { since: 0 }, NEVER));
@@ -19,7 +19,7 @@ describe('sharing', () => {
     expect(store.coalesced).toBe(49);
   });
 
-  it('serves an old reason from a call that started after it, however late it is asked', async () => {
+  it('serves an old reason from a call that started after it, however late it is read', async () => {
     const store = new ScriptedStore({ immediate: true });
     store.put('a', 'one', 'v1');
     await store.clock.advance(1000);
@@ -30,7 +30,7 @@ describe('sharing', () => {
     expect(store.coalesced).toBe(1);
   });
 
-  it('never serves a reason that is younger than the call: it waits for the next one, which all younger ones share', async () => {
+  it('never serves a reason that is newer than the call: all newer ones share the next call', async () => {
     const store = new ScriptedStore();
     store.put('a', 'one', 'v1');
     const old = store.reads.read(A, { since: 0 }, NEVER);
@@ -47,7 +47,7 @@ describe('sharing', () => {
   });
 
   it.each([{ versions: false }, { versions: true }])(
-    'never serves a younger reason with a value that is merely still kept, versions: $versions',
+    'never serves a newer reason with a kept value, versions: $versions',
     async ({ versions }) => {
       const store = new ScriptedStore({ versions, immediate: true });
       store.put('a', 'one', 'v1');
@@ -76,7 +76,7 @@ describe('sharing', () => {
   it.each([
     { perNamespace: false, calls: 1 },
     { perNamespace: true, calls: 2 },
-  ])('reads $calls times for two namespaces when the answer depends on them: $perNamespace', async (row) => {
+  ])('reads $calls times for two namespaces if the result depends on them: $perNamespace', async (row) => {
     const store = new ScriptedStore({ perNamespace: row.perNamespace, immediate: true });
     store.put('a', 'one', 'v1');
     for (const namespace of ['red', 'blue']) {
@@ -85,7 +85,7 @@ describe('sharing', () => {
     expect(store.calls).toHaveLength(row.calls);
   });
 
-  it('reads 100 sources once for 1,000 Secrets that ask one after the other', async () => {
+  it('reads 100 sources once for 1,000 Secrets that are read one after the other', async () => {
     const store = new ScriptedStore({ versions: true, immediate: true });
     for (let source = 0; source < 100; source++) store.put(`s${source}`, 'one', 'v1');
     for (let secret = 0; secret < 1000; secret++) {
@@ -95,7 +95,7 @@ describe('sharing', () => {
     expect(store.coalesced).toBe(900);
   });
 
-  it('loads a provider once, when it is first asked, and again after that has failed', async () => {
+  it('loads a provider once, on first use, and again after loading has failed', async () => {
     const store = new ScriptedStore({ immediate: true });
     store.put('a', 'one', 'v1');
     store.put('b', 'two', 'v1');
@@ -107,12 +107,12 @@ describe('sharing', () => {
     expect(store.loads).toBe(2);
   });
 
-  it('refuses a provider that there is not, and says which there are', async () => {
+  it('rejects an unknown provider, and lists the supported ones', async () => {
     const store = new ScriptedStore();
     const other = { provider: 'other', ref: A.ref };
     await expect(store.reads.read(other, { since: 0 }, NEVER)).rejects.toMatchObject({
       kind: 'refused',
-      message: 'there is no provider "other"; there are scripted',
+      message: 'unknown provider "other"; supported providers: scripted',
     });
   });
 });
@@ -124,32 +124,32 @@ describe('versions', () => {
     return store;
   };
 
-  it('asks for the version first when there is a known one, and reads no value while it is the same', async () => {
+  it('reads the version first if one is known, and no value while it is unchanged', async () => {
     const store = versioned();
     expect(await store.reads.read(A, { since: 0, known: 'v1' }, NEVER)).toEqual({ unchanged: true, version: 'v1' });
     expect(store.made).toEqual(['probe a']);
   });
 
-  it('reads the value when the version is another one', async () => {
+  it('reads the value if the version has changed', async () => {
     const store = versioned();
     expect(secretText(await store.reads.read(A, { since: 0, known: 'v0' }, NEVER))).toBe('one');
     expect(store.made).toEqual(['probe a', 'fetch a']);
   });
 
-  it('reads the value at once when there is nothing to compare with', async () => {
+  it('reads the value immediately if no version is known', async () => {
     const store = versioned();
     await store.reads.read(A, { since: 0 }, NEVER);
     expect(store.made).toEqual(['fetch a']);
   });
 
-  it('reads the value when the store does not tell us the version, and compares with that', async () => {
+  it('reads the value if the store returns no version, and compares its version', async () => {
     const store = versioned();
     store.tellsVersions = false;
     expect(await store.reads.read(A, { since: 0, known: 'v1' }, NEVER)).toEqual({ unchanged: true, version: 'v1' });
     expect(store.made).toEqual(['probe a', 'fetch a']);
   });
 
-  it('reads the value by force, and says that it did', async () => {
+  it('reads the value if forced, and returns it', async () => {
     const store = versioned();
     await store.clock.advance(10);
     const forced: ReadReason = { since: 10, known: 'v1', force: true };
@@ -159,14 +159,14 @@ describe('versions', () => {
     expect(store.made).toEqual(['fetch a']);
   });
 
-  it('does not take a version for a forced read', async () => {
+  it('does not use a version probe for a forced read', async () => {
     const store = versioned();
     await store.reads.read(A, { since: 0, known: 'v1' }, NEVER);
     expect(secretText(await store.reads.read(A, { since: 0, known: 'v1', force: true }, NEVER))).toBe('one');
     expect(store.made).toEqual(['probe a', 'fetch a']);
   });
 
-  it('remembers a version long after its value: a restart with 1,000 Secrets costs one question per source', async () => {
+  it('remembers a version longer than its value: a restart with 1,000 Secrets costs one probe per source', async () => {
     const store = versioned();
     await store.clock.advance(5);
     for (let secret = 0; secret < 1000; secret++) {
@@ -177,14 +177,14 @@ describe('versions', () => {
     expect(store.made).toEqual(['probe a']);
   });
 
-  it('does not ask again for a version that it has seen since the reason arose and that is not the known one', async () => {
+  it('does not probe again if a newer version was observed after the reason arose', async () => {
     const store = versioned();
     await store.reads.read(A, { since: 0, known: 'v1' }, NEVER);
     expect(secretText(await store.reads.read(A, { since: 0, known: 'v0' }, NEVER))).toBe('one');
     expect(store.made).toEqual(['probe a', 'fetch a']);
   });
 
-  it('gives a value that is still kept to a younger reason when the store says that its version is the same', async () => {
+  it('returns a kept value for a newer reason if the store still has its version', async () => {
     const store = versioned();
     await store.reads.read(A, { since: 0 }, NEVER);
     await store.clock.advance(100);
@@ -193,7 +193,7 @@ describe('versions', () => {
     expect(store.made).toEqual(['fetch a', 'probe a']);
   });
 
-  it('reads one value for all when only some of those who wait have something to compare with', async () => {
+  it('reads one value for all callers if only some of them have a version', async () => {
     const store = new ScriptedStore({ versions: true });
     store.put('a', 'one', 'v1');
     const has = store.reads.read(A, { since: 0, known: 'v1' }, NEVER);
@@ -205,8 +205,8 @@ describe('versions', () => {
   });
 });
 
-describe('what is kept', () => {
-  it('drops values 10 s after their call, without being asked', async () => {
+describe('kept values and versions', () => {
+  it('drops values 10 s after their call, without another read', async () => {
     const store = new ScriptedStore({ immediate: true });
     store.put('a', 'one', 'v1');
     await store.reads.read(A, { since: 0 }, NEVER);
@@ -240,7 +240,7 @@ describe('what is kept', () => {
     expect(store.made).toEqual(['fetch s0']);
   });
 
-  it('forgets the versions of sources that nobody has asked for longest', async () => {
+  it('drops the versions of the least recently read sources', async () => {
     const store = new ScriptedStore({ versions: true, immediate: true });
     const ask = async (path: string): Promise<void> => {
       store.put(path, 'one', 'v1');
@@ -265,7 +265,7 @@ describe('lists', () => {
   };
   const [B, C] = [sourceOf('b'), sourceOf('c')];
 
-  it('reads with one call what is read together, and serves the others from it', async () => {
+  it('reads a batch with one call, and serves its other sources from it', async () => {
     const store = list();
     const read = store.reads.read(A, { since: 0, together: [A, B, C] }, NEVER);
     await (await store.next()).answer();
@@ -275,7 +275,7 @@ describe('lists', () => {
     expect(store.made).toEqual(['batch a b c']);
   });
 
-  it('makes one call when all of a list are read at the same time', async () => {
+  it('makes one call if all sources of a batch are read at the same time', async () => {
     const store = list();
     const reads = [A, B, C].map((source) => store.reads.read(source, { since: 0, together: [A, B, C] }, NEVER));
     await (await store.next()).answer();
@@ -284,7 +284,7 @@ describe('lists', () => {
     expect(store.coalesced).toBe(2);
   });
 
-  it('leaves out of it what is being read, is there already, or differs in more than the path', async () => {
+  it('omits sources from a batch that are being read, are already available, or differ in more than the path', async () => {
     const store = list();
     const other = store.reads.read(C, { since: 0 }, NEVER);
     const first = await store.next();
@@ -297,7 +297,7 @@ describe('lists', () => {
     expect(store.made).toEqual(['fetch c', 'batch a b']);
   });
 
-  it('gives an item that fails only to those who wait for that item', async () => {
+  it('returns the error of an item only to callers that wait for that item', async () => {
     const store = list();
     store.itemErrors.set('b', 'denied');
     const [a, b, c] = [A, B, C].map((source) => store.reads.read(source, { since: 0, together: [A, B, C] }, NEVER));
@@ -309,7 +309,7 @@ describe('lists', () => {
     expect(store.made).toEqual(['batch a b c']);
   });
 
-  it.each(['a', 'b'])('reads %s alone when it failed for a moment in the list', async (path) => {
+  it.each(['a', 'b'])('reads %s alone after a transient failure in the batch', async (path) => {
     const store = list();
     store.itemErrors.set(path, 'transient');
     const reads = [A, B].map((source) => store.reads.read(source, { since: 0, together: [A, B] }, NEVER));
@@ -319,7 +319,7 @@ describe('lists', () => {
     expect(store.made).toEqual(['batch a b', `fetch ${path}`]);
   });
 
-  it('gives a failure of the whole list to all who wait for it, and to nobody else', async () => {
+  it('returns a failure of the whole batch to all callers that wait for it, and to no others', async () => {
     const store = list();
     const reads = [A, B].map((source) => store.reads.read(source, { since: 0, together: [A, B, C] }, NEVER));
     const failed = Promise.allSettled(reads);
@@ -330,7 +330,7 @@ describe('lists', () => {
     expect(secretText(await later)).toBe('value of c');
   });
 
-  it('asks for at most twenty at once', async () => {
+  it('reads at most twenty sources in a batch', async () => {
     const store = list();
     const together = Array.from({ length: 30 }, (_, place) => sourceOf(`s${place}`));
     const read = store.reads.read(A, { since: 0, together }, NEVER).catch(() => undefined);

@@ -300,7 +300,8 @@ export class SourceReads {
     } catch (error) {
       // A call without waiters was stopped; later callers need another one.
       if (stop.signal.aborted) return undefined;
-      if (!(error instanceof ProviderError)) this.#options.context.log.error('a provider failed', placeOf(error));
+      if (!(error instanceof ProviderError))
+        this.#options.context.log.error('a provider threw an unexpected error', placeOf(error));
       for (const entry of entries) {
         const problem = error instanceof ProviderError ? error : unexpected(entry, error);
         // The error of a batch may be about another source of the batch.

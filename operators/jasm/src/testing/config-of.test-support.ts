@@ -15,6 +15,6 @@ export function configOf<Config>(
   const problems = validate(value, schema.json);
   if (problems.length > 0) throw new Error(describeProblems(problems));
   const [unknown] = unknownFields(value, schema.json);
-  if (unknown !== undefined) throw new Error(`there is no setting ${unknown}`);
+  if (unknown !== undefined) throw new Error(`unknown setting ${unknown}`);
   return value as Config;
 }

@@ -51,9 +51,9 @@ export interface JasmCluster extends Cluster, RunningOperators {
    * ask creates a pod with a request. It is never scheduled: it stays Pending, and disappears at once when it is
    * deleted.
    */
-  ask(name: string, ask: Ask, options?: PodOptions): Promise<Pod>;
+  ask(name: string, request: Ask, options?: PodOptions): Promise<Pod>;
   /** askAgain changes the request of a pod. */
-  askAgain(name: string, ask: Ask): Promise<Pod>;
+  askAgain(name: string, request: Ask): Promise<Pod>;
   /** force sets the annotation `force-sync` of a pod. */
   force(name: string, value: string): Promise<Pod>;
   /** untilSecret waits for a Secret that passes the test, and returns it. */
@@ -142,7 +142,7 @@ export async function jasmCluster(options: JasmClusterOptions = {}): Promise<Jas
     clock,
     store,
     calls,
-    ask: (name, ask, { namespace: where = namespace, forceSync, metadata = {} } = {}) =>
+    ask: (name, request, { namespace: where = namespace, forceSync, metadata = {} } = {}) =>
       admin.create(Pod, {
         metadata: {
           ...metadata,
@@ -150,19 +150,19 @@ export async function jasmCluster(options: JasmClusterOptions = {}): Promise<Jas
           name,
           annotations: {
             ...metadata.annotations,
-            [POD_ANNOTATIONS.secretSync]: textOf(ask),
+            [POD_ANNOTATIONS.secretSync]: textOf(request),
             ...(forceSync === undefined ? {} : { [POD_ANNOTATIONS.forceSync]: forceSync }),
           },
         },
         spec: podSpec(),
       }),
-    askAgain: (name, ask) => annotate(name, { [POD_ANNOTATIONS.secretSync]: textOf(ask) }),
+    askAgain: (name, request) => annotate(name, { [POD_ANNOTATIONS.secretSync]: textOf(request) }),
     force: (name, value) => annotate(name, { [POD_ANNOTATIONS.forceSync]: value }),
     untilSecret: (name, test = () => true) => c.until(Secret, { name }, test),
     untilEvent: async (pod, reason, test = () => true) => {
       const isIt = (event: Event): boolean => isAbout(pod, reason)(event) && test(event);
       const found = (await c.untilList(Event, { namespace }, (events) => events.some(isIt))).find(isIt);
-      if (!found) throw new TypeError('an event that was there is gone');
+      if (!found) throw new TypeError('the event no longer exists');
       return found;
     },
     events: async (pod) => {
@@ -181,8 +181,8 @@ export function podSpec(): PodSpec {
 }
 
 /** textOf returns a request as the text of an annotation. JSON is YAML. */
-export function textOf(ask: Ask): string {
-  return typeof ask === 'string' ? ask : JSON.stringify(ask);
+export function textOf(request: Ask): string {
+  return typeof request === 'string' ? request : JSON.stringify(request);
 }
 
 /** secretKey returns the key of a Secret in the cluster's namespace. */

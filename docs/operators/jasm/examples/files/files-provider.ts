@@ -12,10 +12,10 @@ import type { FilesConfig } from './kind.ts';
 
 const OPERATION = 'ReadFile';
 
-/** What Node says of a file that cannot be read, and what that means. All else may be better in a moment. */
+/** The kinds of errors by the error code of Node. All other errors are transient. */
 const KINDS = { ENOENT: 'not-found', EACCES: 'denied', EISDIR: 'refused' } as const;
 
-/** FilesProvider reads files. A version is named after the content, so that one version never names two values. */
+/** FilesProvider reads files. The version is derived from the content, so that one version never has two values. */
 export class FilesProvider implements SecretProvider {
   readonly name = 'files';
   readonly capabilities = { versions: true, batch: false } as const;
@@ -34,7 +34,7 @@ export class FilesProvider implements SecretProvider {
     return versionOf(await this.#read(ref, signal));
   }
 
-  /** One attempt, counted. Who calls us has a time limit and tries again. */
+  /** Makes one attempt and observes it. The caller has a time limit and retries. */
   async #read(ref: SecretRef, signal: AbortSignal): Promise<string> {
     refuseWhatFilesLack(ref);
     const { path } = ref;
@@ -55,7 +55,7 @@ export class FilesProvider implements SecretProvider {
   }
 }
 
-/** Read without them, it would be another secret than the one that is asked for. */
+/** Without these fields, another secret than the requested one would be read. */
 function refuseWhatFilesLack({ versionStage, versionId, region, role }: SecretRef): void {
   if ((versionStage ?? versionId ?? region ?? role) === undefined) return;
   throw new ProviderError('files have neither versions nor regions nor roles: remove these fields', {
@@ -70,11 +70,11 @@ function versionOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** A message says what to do, holds no value, and is the same each time. */
+/** A message tells the user what to do, contains no value, and is always the same for the same problem. */
 function problemOf(error: unknown, path: string): ProviderError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'Unknown';
   const kind = Object.hasOwn(KINDS, code) ? KINDS[code as keyof typeof KINDS] : 'transient';
-  const advice = kind === 'not-found' ? 'create it, or correct the path' : 'look at the folder of the operator';
+  const advice = kind === 'not-found' ? 'create it, or correct the path' : 'check the folder of the operator';
   return new ProviderError(`the file ${path} cannot be read (${code}): ${advice}`, {
     kind,
     provider: 'files',

@@ -18,7 +18,7 @@ providerContract('files', {
   names: (path) => files.names(path, { folder: 'anywhere' }),
 });
 
-it('refuses a version, a region or a role rather than giving something else', async () => {
+it('rejects a version, a region or a role', async () => {
   await using store = await setup();
   const ref = { ...store.ref('first'), versionId: '1' };
   await expect(store.provider.fetchSecret(ref, AbortSignal.timeout(1_000))).rejects.toMatchObject({ kind: 'refused' });

@@ -1,21 +1,21 @@
 import { PathInvalid, type ProviderKind } from '@bowline/jasm';
 
-/** FilesConfig is what the provider is told. */
+/** FilesConfig configures the provider. */
 export interface FilesConfig {
-  /** The folder that holds the secrets, each a file. */
+  /** The folder with the secrets, one file each. */
   readonly folder: string;
 }
 
 const pathFormat = 'the name of a file: letters, digits, - and _, up to 100 of them';
 
-/** files reads secrets from files of a folder, for instance of a volume of the operator's pod. */
+/** files reads secrets from the files of a folder, for example of a volume of the operator's pod. */
 export const files: ProviderKind<FilesConfig> = {
   name: 'files',
   pathFormat,
   names(path) {
-    // What is no name could lead out of the folder.
+    // Any other path could lead out of the folder.
     if (!/^[\w-]{1,100}$/.test(path))
-      throw new PathInvalid(`${JSON.stringify(path)} is no path; a path is ${pathFormat}`);
+      throw new PathInvalid(`${JSON.stringify(path)} is not a valid path; a path is ${pathFormat}`);
     return [path];
   },
   load: async (context) => {

@@ -9,7 +9,7 @@ const READER = 'arn:aws:iam::123456789012:role/reader';
 const OTHER = 'arn:aws:iam::123456789012:role/other';
 
 describe('a role', () => {
-  it('of the configuration is assumed once and reads everything', async () => {
+  it('from the configuration is assumed once for all reads', async () => {
     await using store = await AwsStore.start();
     store.fake.sts.roles.set(READER, {});
     store.fake.put('prod/db', 'one');
@@ -20,7 +20,7 @@ describe('a role', () => {
     expect(store.observed).toEqual(['AssumeRole OK', ...new Array<string>(3).fill('GetSecretValue OK')]);
   });
 
-  it('of the request comes before that of the configuration, and each has a session of its own', async () => {
+  it('from the request takes precedence over the configured one, and each has its own session', async () => {
     await using store = await AwsStore.start();
     store.fake.sts.roles.set(READER, {}).set(OTHER, {});
     store.fake.put('prod/db', 'one');
@@ -29,7 +29,7 @@ describe('a role', () => {
     expect(store.fake.calls.map(({ role }) => role)).toEqual([READER, OTHER]);
   });
 
-  it('is assumed with the external id; without it, or with another one, the message says what is missing', async () => {
+  it('is assumed with the external id; if it is missing or wrong, the message reports it', async () => {
     await using store = await AwsStore.start();
     store.fake.sts.roles.set(READER, { externalId: 'bowline-4711' });
     store.fake.put('prod/db', 'one');
@@ -38,7 +38,7 @@ describe('a role', () => {
     const error = await wrong.fetchSecret(refTo('prod/db'), NEVER).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ kind: 'denied', operation: 'AssumeRole', code: 'AccessDenied' });
     const { message } = error as Error;
-    expect(message).toContain(`may not assume the role ${READER} (AccessDenied)`);
+    expect(message).toContain(`cannot assume the role ${READER} (AccessDenied)`);
     for (const hidden of ['0815', store.fake.key.accessKeyId]) expect(message).not.toContain(hidden);
   });
 
@@ -77,7 +77,7 @@ describe('a role', () => {
     expect(await read()).toBe(renewed);
   });
 
-  it('is assumed anew when nobody ever answered the first time', async () => {
+  it('is assumed again after the first attempt got no response', async () => {
     await using store = await AwsStore.start();
     store.fake.sts.roles.set(READER, {});
     store.fake.put('prod/db', 'one');
@@ -93,7 +93,7 @@ describe('a role', () => {
     expect(store.clock.pendingTimers).toBe(0);
   });
 
-  it('has one of at most 256 clients: the one that was used longest ago is forgotten first', async () => {
+  it('has one of at most 256 clients; the least recently used is dropped first', async () => {
     await using store = await AwsStore.start();
     const clients = new AwsClients(store.context());
     const clientOf = (namespace: number): unknown =>
@@ -108,7 +108,7 @@ describe('a role', () => {
 });
 
 describe('credentials', () => {
-  it('come from a web identity (IRSA), and a role is assumed with those', async () => {
+  it('come from a web identity (IRSA), and are used to assume a role', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'web-identity-'));
     const tokenFile = join(folder, 'token');
     await writeFile(tokenFile, 'fake-web-identity-token');
@@ -129,7 +129,7 @@ describe('credentials', () => {
         kind: 'denied',
         operation: 'GetCredentials',
         message: expect.stringMatching(
-          /found no AWS credentials that work \(InvalidIdentityToken(?:Exception)?\)/,
+          /found no valid AWS credentials \(InvalidIdentityToken(?:Exception)?\)/,
         ) as string,
       });
     } finally {
@@ -159,7 +159,7 @@ describe('credentials', () => {
     }
   });
 
-  it('that are nowhere are denied with the ways to give them, and Secrets Manager is not asked', async () => {
+  it('that are missing are reported with how to provide them, and Secrets Manager is not called', async () => {
     await using store = await AwsStore.start({ AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined });
     await expect(store.provider().fetchSecret(refTo('prod/db'), NEVER)).rejects.toMatchObject({
       kind: 'denied',
@@ -169,7 +169,7 @@ describe('credentials', () => {
     expect([store.fake.made, store.observed]).toEqual([[], []]);
   });
 
-  it('with another secret are refused by the signature alone', async () => {
+  it('with a wrong secret are rejected because of the signature', async () => {
     await using store = await AwsStore.start({ AWS_SECRET_ACCESS_KEY: 'another-secret-that-is-wrong' });
     store.fake.put('prod/db', 'one');
     await expect(store.provider().fetchSecret(refTo('prod/db'), NEVER)).rejects.toMatchObject({
@@ -179,7 +179,7 @@ describe('credentials', () => {
     expect(store.fake.calls).toEqual([]);
   });
 
-  it('that STS cannot give now may be there in a moment', async () => {
+  it('that STS cannot issue at the moment cause a transient error', async () => {
     await using store = await AwsStore.start();
     store.fake.sts.roles.set(READER, {});
     store.fake.put('prod/db', 'one');
@@ -193,7 +193,7 @@ describe('credentials', () => {
   });
 });
 
-it('says which file with authorities it cannot read', async () => {
+it('reports which file with certificate authorities cannot be read', async () => {
   await using store = await AwsStore.start({ AWS_CA_BUNDLE: '/nowhere/ca.pem' });
   expect(() => store.provider()).toThrow(
     'cannot read the file /nowhere/ca.pem that AWS_CA_BUNDLE names (ENOENT); mount it, or unset the variable',

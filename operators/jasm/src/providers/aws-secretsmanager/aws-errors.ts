@@ -145,23 +145,23 @@ function messageFor({ kind, code, words, isAnswer }: Failure, { operation, secre
   switch (kind) {
     case 'not-found':
       return /staging label|VersionId/.test(words)
-        ? `${what}: the secret has no such version, or no value yet; put a value, or name another version`
-        : `${what}: there is no such secret in this account and region; create it, or correct the path`;
+        ? `${what}: the version of the secret does not exist, or has no value; set a value, or specify another version`
+        : `${what}: the secret does not exist in this account and region; create it, or correct the path`;
     case 'denied':
       return /kms/i.test(words)
-        ? `${what}: access denied to the key that encrypts the secret; allow kms:Decrypt on it`
-        : `${what}: access denied (${code}); the operator's identity needs secretsmanager:${operation}${operation === 'BatchGetSecretValue' ? ' and secretsmanager:GetSecretValue' : ''} on it`;
+        ? `${what}: access denied to the KMS key that encrypts the secret; allow kms:Decrypt on the key`
+        : `${what}: access denied (${code}); the operator's identity needs secretsmanager:${operation}${operation === 'BatchGetSecretValue' ? ' and secretsmanager:GetSecretValue' : ''} on the secret`;
     case 'transient':
-      return `${what}: Secrets Manager cannot answer now (${code})`;
+      return `${what}: Secrets Manager is temporarily unavailable (${code}); it is retried`;
     case 'refused':
       if (code === 'InvalidRequestException' && /delet/.test(words)) {
-        return `${what}: the secret is scheduled for deletion; restore it, or name another one`;
+        return `${what}: the secret is scheduled for deletion; restore it, or use another secret`;
       }
-      if (!isAnswer) return `${what}: cannot be asked for (${code}${words === '' ? '' : `: ${words}`})`;
+      if (!isAnswer) return `${what}: the request failed (${code}${words === '' ? '' : `: ${words}`})`;
       if (code.startsWith('DecryptionFailure')) {
-        return `${what}: Secrets Manager cannot decrypt it (${code}); look at the state and the policy of its KMS key`;
+        return `${what}: Secrets Manager cannot decrypt the secret (${code}); check the state and the policy of its KMS key`;
       }
-      return `${what}: Secrets Manager refuses it (${code}); check the path and the version, CloudTrail has its own words`;
+      return `${what}: Secrets Manager rejected the request (${code}); check the path and the version, and look for details in CloudTrail`;
   }
 }
 
@@ -172,9 +172,9 @@ function credentialsError({ role, cause }: CredentialsError, { secret }: AwsCall
   const operation = role === undefined ? 'GetCredentials' : 'AssumeRole';
   const said =
     role === undefined
-      ? `cannot read ${secret}: found no AWS credentials that work (${failure.code}); give the operator's ServiceAccount a role (IRSA or EKS Pod Identity), or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`
-      : `cannot read ${secret}: may not assume the role ${role} (${failure.code}); its trust policy must allow the operator's identity sts:AssumeRole, with the external id and session tags that are configured`;
-  const later = `cannot read ${secret}: AWS cannot give credentials now (${failure.code})`;
+      ? `cannot read ${secret}: found no valid AWS credentials (${failure.code}); give the operator's ServiceAccount a role (IRSA or EKS Pod Identity), or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`
+      : `cannot read ${secret}: cannot assume the role ${role} (${failure.code}); its trust policy must allow sts:AssumeRole for the operator's identity, with the configured external id and session tags`;
+  const later = `cannot read ${secret}: AWS credentials are temporarily unavailable (${failure.code}); it is retried`;
   return providerError(kind === 'transient' ? later : said, { ...failure, kind }, operation);
 }
 

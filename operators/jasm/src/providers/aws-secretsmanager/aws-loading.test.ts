@@ -22,7 +22,7 @@ console.log(JSON.stringify({ before, after: isLoaded(), text: payload.text }));
 stop.abort();
 `;
 
-it('loads the SDK when a secret is first read, without a word on the console', async () => {
+it('loads the SDK when a secret is first read, without console output', async () => {
   await using store = await AwsStore.start();
   store.fake.put('prod/db', 'one');
   const node = ['--conditions=@bowline/source', '--import', 'tsx', '--input-type=module', '--eval', SCRIPT];

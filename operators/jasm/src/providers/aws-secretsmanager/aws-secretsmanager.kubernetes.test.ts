@@ -20,8 +20,8 @@ import { config } from './config.ts';
 import { awsSecretsManager } from './kind.ts';
 
 const installed = await ensureMoto();
-if ('leftOut' in installed) it.skip(`AWS as moto has it: ${installed.leftOut}`, () => undefined);
-else describe('AWS as moto has it', () => suite(installed));
+if ('leftOut' in installed) it.skip(`Secrets Manager of moto: ${installed.leftOut}`, () => undefined);
+else describe('Secrets Manager of moto', () => suite(installed));
 
 const KEY = { accessKeyId: 'AKIAFAKEOPERATOR0002', secretAccessKey: 'fake-secret-access-key-for-moto' };
 
@@ -113,7 +113,7 @@ function suite(program: InstalledMoto): void {
     names: (path) => awsSecretsManager.names(path, configOf(config)),
   });
 
-  it('is read at its stages and versions, and by its ARN', async () => {
+  it('is read by stage, by version and by ARN', async () => {
     const stop = new AbortController();
     for (const text of ['one', 'two']) await put('stages/db', text);
     const { ARN, VersionIdsToStages } = await moto.secretsManager('DescribeSecret', { SecretId: 'stages/db' });
@@ -137,7 +137,7 @@ function suite(program: InstalledMoto): void {
     stop.abort();
   });
 
-  it('refuses a secret that is scheduled for deletion', async () => {
+  it('rejects a secret that is scheduled for deletion', async () => {
     const stop = new AbortController();
     await put('deleted/db', 'one');
     await moto.secretsManager('DeleteSecret', { SecretId: 'deleted/db' });
@@ -148,7 +148,7 @@ function suite(program: InstalledMoto): void {
     stop.abort();
   });
 
-  it('is read through three failures in a row, with one call that the store sees', async () => {
+  it('is read after three consecutive failures, with one call that reaches the store', async () => {
     const stop = new AbortController();
     await put('retried/db', 'one');
     const observed: string[] = [];
@@ -184,7 +184,7 @@ function suite(program: InstalledMoto): void {
     stop.abort();
   });
 
-  it('verifies our signatures, and denies what a policy does not allow', async () => {
+  it('verifies signatures, and denies what a policy does not allow', async () => {
     const stop = new AbortController();
     for (const name of ['iam/one', 'iam/two']) await put(name, 'value');
     // The permissions of moto are for operations, not for single secrets.
@@ -208,7 +208,7 @@ function suite(program: InstalledMoto): void {
       expect(await as(reader, (store) => store.fetchSecrets([one, two], NEVER))).toMatchObject(both);
       expect(await as(lister, (store) => store.fetchSecret(one, NEVER))).toMatchObject({
         kind: 'denied',
-        message: expect.stringContaining('needs secretsmanager:GetSecretValue on it') as string,
+        message: expect.stringContaining('needs secretsmanager:GetSecretValue on the secret') as string,
       });
       const forged = { ...reader, secretAccessKey: lister.secretAccessKey };
       expect(await as(forged, (store) => store.fetchSecret(one, NEVER))).toMatchObject({ kind: 'denied' });

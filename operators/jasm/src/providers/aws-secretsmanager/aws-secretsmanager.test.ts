@@ -40,7 +40,7 @@ providerContract('aws-secretsmanager', {
   names: (path) => awsSecretsManager.names(path, configOf(config)),
 });
 
-describe('a secret of Secrets Manager', () => {
+describe('a secret in Secrets Manager', () => {
   it('is read as text or as bytes, with its version', async () => {
     await using store = await AwsStore.start();
     const text = store.fake.put('prod/text', '{"n": 12345678901234567890}');
@@ -57,7 +57,7 @@ describe('a secret of Secrets Manager', () => {
     expect(secret.payload).toMatchObject({ bytes: Uint8Array.of(0, 255, 10) });
   });
 
-  it('is read at a stage or at a version', async () => {
+  it('is read by stage or by version', async () => {
     await using store = await AwsStore.start();
     const ids = ['one', 'two', 'three'].map((text) => store.fake.put('prod/db', text));
     const provider = store.provider();
@@ -74,7 +74,7 @@ describe('a secret of Secrets Manager', () => {
     expect(probed).toEqual([ids[2], ids[1], undefined]);
   });
 
-  it('that will be deleted is refused, with what to do, and has no version', async () => {
+  it('that is scheduled for deletion is rejected with what to do, and has no version', async () => {
     await using store = await AwsStore.start();
     store.fake.put('prod/db', 'one');
     store.fake.scheduleDeletion('prod/db');
@@ -83,11 +83,11 @@ describe('a secret of Secrets Manager', () => {
     await expect(provider.fetchSecret(refTo('prod/db'), NEVER)).rejects.toMatchObject({
       kind: 'refused',
       code: 'InvalidRequestException',
-      message: 'GetSecretValue of prod/db: the secret is scheduled for deletion; restore it, or name another one',
+      message: 'GetSecretValue of prod/db: the secret is scheduled for deletion; restore it, or use another secret',
     });
   });
 
-  it('is read by its ARN, with or without the suffix, in the region that the ARN names alone', async () => {
+  it('is read by its ARN, with or without the suffix, only in the region of the ARN', async () => {
     await using store = await AwsStore.start();
     store.fake.put('prod/db', 'one');
     store.fake.put('prod/db', 'far', 'us-east-1');
@@ -99,21 +99,21 @@ describe('a secret of Secrets Manager', () => {
     const far = store.fake.arnOf('prod/db', 'us-east-1');
     await expect(provider.fetchSecret(refTo(far), NEVER)).rejects.toMatchObject({
       kind: 'refused',
-      message: expect.stringContaining('name region: us-east-1 in the annotation') as string,
+      message: expect.stringContaining('set region: us-east-1 in the annotation') as string,
     });
     const permitted = refTo(far, { region: 'us-east-1' });
     expect(await provider.fetchSecret(permitted, NEVER)).toMatchObject({ payload: { text: 'far' } });
     expect(store.fake.calls.map(({ region }) => region)).toEqual(['eu-central-1', 'eu-central-1', 'us-east-1']);
   });
 
-  it('is read in the region of the configuration, at its endpoint', async () => {
+  it('is read in the configured region, at the configured endpoint', async () => {
     await using store = await AwsStore.start({ AWS_ENDPOINT_URL: undefined, AWS_REGION: undefined });
     store.fake.put('prod/db', 'far', 'us-gov-west-1');
     const provider = store.provider({ region: 'us-gov-west-1', endpoint: store.fake.http.url });
     expect(await provider.fetchSecret(refTo('prod/db'), NEVER)).toMatchObject({ payload: { text: 'far' } });
   });
 
-  it('is not read without a region, and the message says where to name it', async () => {
+  it('is not read without a region, and the message names the setting', async () => {
     await using store = await AwsStore.start({ AWS_REGION: undefined, AWS_DEFAULT_REGION: undefined });
     await expect(store.provider().fetchSecret(refTo('prod/db'), NEVER)).rejects.toMatchObject({
       kind: 'refused',
@@ -121,7 +121,7 @@ describe('a secret of Secrets Manager', () => {
     });
   });
 
-  it('is read when the clocks disagree, at the second attempt', async () => {
+  it('is read in the second attempt if the clocks differ', async () => {
     await using store = await AwsStore.start();
     store.fake.put('prod/db', 'one');
     store.fake.aheadMs = 3_600_000;
@@ -131,8 +131,8 @@ describe('a secret of Secrets Manager', () => {
   });
 });
 
-describe('versions of Secrets Manager', () => {
-  it('are not asked for again, for an hour, where we may not describe', async () => {
+describe('versions in Secrets Manager', () => {
+  it('are not requested again for an hour if DescribeSecret is denied', async () => {
     await using store = await AwsStore.start();
     const version = store.fake.put('prod/db', 'one');
     store.fake.put('prod/open', 'two');
@@ -148,7 +148,7 @@ describe('versions of Secrets Manager', () => {
   });
 });
 
-describe('lists of Secrets Manager', () => {
+describe('batches in Secrets Manager', () => {
   it('are read with one call, by name and by ARN', async () => {
     await using store = await AwsStore.start();
     for (const name of ['a', 'b', 'c']) store.fake.put(name, `value of ${name}`);
@@ -163,7 +163,7 @@ describe('lists of Secrets Manager', () => {
     expect(store.fake.made).toEqual([`BatchGetSecretValue ${paths.join(' ')}`]);
   });
 
-  it('give each secret its own error, with what it needs', async () => {
+  it('return a separate error for each secret, with the required permission', async () => {
     await using store = await AwsStore.start();
     for (const name of ['a', 'b']) store.fake.put(name, 'one');
     store.fake.deny('GetSecretValue', 'b');
@@ -171,14 +171,17 @@ describe('lists of Secrets Manager', () => {
     const refs = ['a', 'b', 'unknown', far].map((path) => refTo(path));
     expect(await store.provider().fetchSecrets(refs, NEVER)).toMatchObject([
       { payload: { text: 'one' } },
-      { kind: 'denied', message: expect.stringContaining('needs secretsmanager:GetSecretValue on it') as string },
+      {
+        kind: 'denied',
+        message: expect.stringContaining('needs secretsmanager:GetSecretValue on the secret') as string,
+      },
       { kind: 'not-found' },
       { kind: 'refused', code: 'OtherRegion' },
     ]);
     expect(store.fake.made).toEqual(['BatchGetSecretValue a b unknown']);
   });
 
-  it('give a name the secret of our account, whoever else has one of that name', async () => {
+  it('resolve a name to the secret of our account if another account has a secret of that name', async () => {
     await using store = await AwsStore.start();
     store.fake.put('db', 'ours');
     store.fake.put('other', 'other');
@@ -201,7 +204,7 @@ describe('lists of Secrets Manager', () => {
     expect(await textsOf('db', arn)).toEqual(['not-found', theirs]);
   });
 
-  it('are read one by one, and for an hour so, where we may not read several at once', async () => {
+  it('are read one by one for an hour if batch reads are denied', async () => {
     await using store = await AwsStore.start();
     for (const name of ['a', 'b']) store.fake.put(name, 'one');
     store.fake.deny('BatchGetSecretValue', '**');
@@ -219,32 +222,32 @@ describe('lists of Secrets Manager', () => {
     ['InvalidParameterException', 2],
     ['UnheardException', 2],
     ['UnknownOperationException', 1],
-  ])('are read one by one when %s refuses them as a whole, which costs %i of two calls', async (code, calls) => {
-    await using store = await AwsStore.start();
-    for (const name of ['a', 'b']) store.fake.put(name, 'one');
-    store.fake.fail('BatchGetSecretValue', code, code);
-    const provider = store.provider();
-    const refs = ['a', 'b', 'unknown'].map((path) => refTo(path));
-    for (let time = 0; time < 2; time++) {
-      const secrets = await provider.fetchSecrets(refs, NEVER);
-      expect(secrets).toMatchObject([{ sourcePath: 'a' }, { sourcePath: 'b' }, { kind: 'not-found' }]);
-    }
-    const operations = store.fake.calls.map(({ operation }) => operation);
-    expect(operations.filter((operation) => operation === 'BatchGetSecretValue')).toHaveLength(calls);
-  });
-
-  it.each(['ThrottlingException', 'UnrecognizedClientException'])(
-    'fail together with %s, which each of them would',
-    async (code) => {
+  ])(
+    'are read one by one if %s rejects the whole batch, which takes %i batch calls in two reads',
+    async (code, calls) => {
       await using store = await AwsStore.start();
-      store.fake.fail('BatchGetSecretValue', code);
-      const refs = ['a', 'b'].map((path) => refTo(path));
-      await expect(store.provider().fetchSecrets(refs, NEVER)).rejects.toMatchObject({ code });
-      expect(store.fake.calls).toHaveLength(1);
+      for (const name of ['a', 'b']) store.fake.put(name, 'one');
+      store.fake.fail('BatchGetSecretValue', code, code);
+      const provider = store.provider();
+      const refs = ['a', 'b', 'unknown'].map((path) => refTo(path));
+      for (let time = 0; time < 2; time++) {
+        const secrets = await provider.fetchSecrets(refs, NEVER);
+        expect(secrets).toMatchObject([{ sourcePath: 'a' }, { sourcePath: 'b' }, { kind: 'not-found' }]);
+      }
+      const operations = store.fake.calls.map(({ operation }) => operation);
+      expect(operations.filter((operation) => operation === 'BatchGetSecretValue')).toHaveLength(calls);
     },
   );
 
-  it('are read one by one when they name a version', async () => {
+  it.each(['ThrottlingException', 'UnrecognizedClientException'])('fail as a whole with %s', async (code) => {
+    await using store = await AwsStore.start();
+    store.fake.fail('BatchGetSecretValue', code);
+    const refs = ['a', 'b'].map((path) => refTo(path));
+    await expect(store.provider().fetchSecrets(refs, NEVER)).rejects.toMatchObject({ code });
+    expect(store.fake.calls).toHaveLength(1);
+  });
+
+  it('are read one by one if they specify a version', async () => {
     await using store = await AwsStore.start();
     for (const name of ['a', 'b']) for (const text of ['old', 'new']) store.fake.put(name, text);
     const refs = ['a', 'b'].map((path) => refTo(path, { versionStage: 'AWSPREVIOUS' }));
@@ -254,8 +257,8 @@ describe('lists of Secrets Manager', () => {
   });
 });
 
-describe('names of Secrets Manager', () => {
-  it('get the prefix of the configuration; ARNs must have it already', () => {
+describe('names in Secrets Manager', () => {
+  it('get the configured prefix; ARNs must already have it', () => {
     const names = (path: string): readonly string[] =>
       awsSecretsManager.names(path, configOf(config, { prefix: 'prod/' }));
     expect(names('db')).toEqual(['prod/db']);
@@ -264,7 +267,7 @@ describe('names of Secrets Manager', () => {
     expect(() => names(arn.replace('prod/', 'test/'))).toThrow(/begins with "prod\/"/);
   });
 
-  it('depend on the namespace only where a session of a role is tagged with it', () => {
+  it('depend on the namespace only if sessions are tagged with it', () => {
     const depends = (section: object, role?: string): boolean | undefined =>
       awsSecretsManager.dependsOnNamespace?.(refTo('x', { role }), configOf(config, section));
     const role = 'arn:aws:iam::123456789012:role/reader';

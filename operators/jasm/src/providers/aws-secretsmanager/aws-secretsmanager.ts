@@ -135,7 +135,7 @@ function failure(error: unknown, call: AwsCall, signal: AbortSignal): unknown {
 }
 
 function otherRegion(ref: SecretRef, own: string, region: string): ProviderError {
-  const said = `GetSecretValue of ${nameOf(ref)}: the ARN is of region ${own}, and the secret would be read in ${region}; name region: ${own} in the annotation`;
+  const said = `GetSecretValue of ${nameOf(ref)}: the ARN is in region ${own}, but the secret would be read in region ${region}; set region: ${own} in the annotation`;
   return new ProviderError(said, {
     kind: 'refused',
     provider: PROVIDER,

@@ -12,7 +12,7 @@ describe('the endpoint of AWS', () => {
   });
 
   it.each(['http://moto.test.svc:5000', 'http://127.0.0.1.example.com', 'http://localhost@example.com', 'ftp://a'])(
-    'is not %s, which would get values without TLS or is no address',
+    'must not be %s, which lacks TLS or is not a valid URL',
     (endpoint) => {
       expect(validate({ endpoint }, config.json).map(({ field }) => field)).toEqual(['endpoint']);
     },

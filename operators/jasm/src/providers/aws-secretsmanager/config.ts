@@ -12,20 +12,22 @@ export const config = s
       .string()
       .pattern('^[a-z]{2,}(-[a-z0-9]+)+$')
       .optional()
-      .describe('The region to read in. Defaults to AWS_REGION, then to that of the shared configuration file.'),
+      .describe(
+        'The region to read from. Defaults to AWS_REGION, then to the region of the shared configuration file.',
+      ),
     endpoint: s
       .string()
       .pattern('^(https://[^/?#]+|http://(localhost|127[.][0-9.]+|\\[::1\\])(:[0-9]+)?)/?$')
       .optional()
       .describe(
-        'The address of Secrets Manager, for private endpoints and tests: https, or http on this machine, because answers are not encrypted otherwise. Defaults to AWS_ENDPOINT_URL_SECRETS_MANAGER, AWS_ENDPOINT_URL, then to that of the region.',
+        'The URL of Secrets Manager, for private endpoints and tests. It must use https, or http on a loopback address, because responses are not encrypted otherwise. Defaults to AWS_ENDPOINT_URL_SECRETS_MANAGER, then AWS_ENDPOINT_URL, then the endpoint of the region.',
       ),
     role: s
       .string()
       .pattern('^arn:[a-z-]+:iam::[0-9]{12}:role/.+$')
       .optional()
       .describe(
-        'The ARN of a role to assume before reading. Defaults to none: the identity that the credentials are of reads itself.',
+        'The ARN of a role to assume before reading. By default no role is assumed, and the identity of the credentials is used.',
       ),
     externalId: s
       .string()
@@ -33,12 +35,12 @@ export const config = s
       .minLength(2)
       .maxLength(1224)
       .optional()
-      .describe('The external id that the trust policies of roles ask for.'),
+      .describe('The external id that the trust policies of the roles require.'),
     sessionTags: s
       .boolean()
       .default(false)
       .describe(
-        'Tag the session of every role that is assumed with the namespace of the pods that ask, as jasm-namespace, so that policies of IAM can tell them apart. The trust policies must allow sts:TagSession.',
+        'Tag the session of every assumed role with the namespace of the requesting pods, as jasm-namespace, so that IAM policies can distinguish namespaces. The trust policies must allow sts:TagSession.',
       ),
     prefix: s
       .string()
@@ -46,10 +48,10 @@ export const config = s
       .maxLength(512)
       .default('')
       .describe(
-        'What the name of every secret begins with. Pods leave it out; an ARN must be of a secret that begins with it.',
+        'A prefix that is added to the name of every secret. Pods omit it; an ARN must be the ARN of a secret whose name starts with it.',
       ),
-    allowedRegions: globs.describe('Globs of the regions that an annotation may name where no policy is given.'),
-    allowedRoles: globs.describe('Globs of the ARNs of roles that an annotation may name where no policy is given.'),
+    allowedRegions: globs.describe('Globs of the regions that an annotation may specify if no policy is set.'),
+    allowedRoles: globs.describe('Globs of the role ARNs that an annotation may specify if no policy is set.'),
   })
   .default({});
 

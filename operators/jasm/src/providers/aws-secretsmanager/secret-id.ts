@@ -18,7 +18,7 @@ export function secretId(path: string, { prefix }: Pick<AwsConfig, 'prefix'>): s
     const name = prefix + path;
     if (path === '' || !NAME.test(name)) {
       throw new PathInvalid(
-        `${quote(path)} is no name of a secret: 1 to 512 letters, digits and /_+=.@- are allowed${prefix === '' ? '' : `, the prefix ${quote(prefix)} included`}`,
+        `${quote(path)} is not a valid name of a secret: use 1 to 512 letters, digits and /_+=.@-${prefix === '' ? '' : `, including the prefix ${quote(prefix)}`}`,
       );
     }
     return name;
@@ -26,7 +26,7 @@ export function secretId(path: string, { prefix }: Pick<AwsConfig, 'prefix'>): s
   const name = ARN.exec(path)?.groups?.name;
   if (name === undefined) {
     throw new PathInvalid(
-      `${quote(path)} is no ARN of a secret: it looks like arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME-SUFFIX`,
+      `${quote(path)} is not the ARN of a secret: expected arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME-SUFFIX`,
     );
   }
   if (!name.startsWith(prefix)) {

@@ -12,14 +12,14 @@ const vaults = {
   defaultVault: 'production',
 };
 
-describe('the names of a secret of Key Vault', () => {
+describe('the names of a secret in Key Vault', () => {
   it.each([
     ['test/db', ['test/db']],
     ['TEST/Db', ['test/db', 'test/Db']],
     ['prod/db', ['prod/db', 'db']],
     ['production/db', ['prod/db', 'db']],
     ['Db', ['prod/db', 'prod/Db', 'db', 'Db']],
-  ])('of %s begin with the same one, however the path is written', (path, names) => {
+  ])('of %s start with the same name, whatever the case of the path', (path, names) => {
     expect(azureNames(path, vaults)).toEqual(names);
   });
 
@@ -37,21 +37,23 @@ describe('the names of a secret of Key Vault', () => {
     'other/db',
     'constructor/db',
     'https://evil.example.com/db',
-  ])('are not those of %j, which is refused', (path) => {
+  ])('cannot be derived from %j, which is rejected', (path) => {
     expect(() => azureNames(path, vaults)).toThrow(/a path is vault\/secret/);
   });
 
-  it('need a vault where there is no default', () => {
-    expect(() => azureNames('db', { vaults: vaults.vaults, defaultVault: undefined })).toThrow('no default vault');
+  it('need a vault if there is no default vault', () => {
+    expect(() => azureNames('db', { vaults: vaults.vaults, defaultVault: undefined })).toThrow(
+      'no default vault is configured',
+    );
   });
 });
 
 describe('the configuration of Key Vault', () => {
   it.each([
-    [{ vaults: { Prod: 'https://a.vault.azure.net' } }, /small letters/],
+    [{ vaults: { Prod: 'https://a.vault.azure.net' } }, /lower-case letters/],
     [{ vaults: { prod: 'https://a.vault.azure.net/path' } }, /vaults/],
     [{ defaultVault: 'prod' }, /defaultVault must be one of vaults/],
-  ])('%j is refused', (section, problem) => {
+  ])('rejects %j', (section, problem) => {
     expect(() => configOf(config, section)).toThrow(problem);
   });
 });

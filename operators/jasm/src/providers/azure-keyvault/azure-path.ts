@@ -20,13 +20,21 @@ export function azureSecret(path: string, { vaults, defaultVault }: Vaults): Azu
   const segments = pathSegments(path, AZURE_PATH);
   const written = segments.at(-1) ?? '';
   if (segments.length > 2 || !/^[0-9A-Za-z-]{1,127}$/.test(written)) {
-    throw invalidPath(path, 'is no name of a secret, which has up to 127 letters, digits and dashes', AZURE_PATH);
+    throw invalidPath(
+      path,
+      'is not a valid name of a secret, which has up to 127 letters, digits and dashes',
+      AZURE_PATH,
+    );
   }
   const named = segments.length === 2 ? segments[0]?.toLowerCase() : defaultVault;
-  if (named === undefined) throw invalidPath(path, 'names no vault, and there is no default vault', AZURE_PATH);
+  if (named === undefined) throw invalidPath(path, 'names no vault, and no default vault is configured', AZURE_PATH);
   const origin = originOf(vaults, named);
   if (origin === undefined) {
-    throw invalidPath(path, `names no configured vault: there is ${listOf(Object.keys(vaults))}`, AZURE_PATH);
+    throw invalidPath(
+      path,
+      `names a vault that is not configured (configured: ${listOf(Object.keys(vaults))})`,
+      AZURE_PATH,
+    );
   }
   // A vault that is configured under two names is the same vault.
   const vault =

@@ -58,8 +58,8 @@ const ref = (path: string, more: Partial<SecretRef> = {}): SecretRef => ({ path,
 
 const exchanges = (): number => fake.http.calls.filter((call) => call.endsWith('/token')).length;
 
-describe('a secret of Key Vault', () => {
-  it('is read with a token that the federated credential gave, and has a version', async () => {
+describe('a secret in Key Vault', () => {
+  it('is read with a token from the federated credential, and has a version', async () => {
     const id = fake.put('db-password', '{"a":1}');
     const store = await federated();
     expect(await store.fetchSecret(ref('prod/db-password'), never)).toEqual({
@@ -71,7 +71,7 @@ describe('a secret of Key Vault', () => {
     expect(fake.http.calls).toEqual([`POST /${fake.tenantId}/oauth2/v2.0/token`, 'GET /secrets/db-password']);
   });
 
-  it('is read in the version that is asked for', async () => {
+  it('is read in the requested version', async () => {
     const first = fake.put('x', 'one');
     fake.put('x', 'two');
     const store = await federated();
@@ -82,7 +82,7 @@ describe('a secret of Key Vault', () => {
     await expect(store.fetchSecret(ref('x', { versionId: '../y' }), never)).rejects.toMatchObject({ kind: 'refused' });
   });
 
-  it('that is not there, disabled or not ours to read is told apart, without ids', async () => {
+  it('that is missing, disabled or forbidden causes a distinct error, without ids', async () => {
     fake.put('off', 'v');
     fake.disable('off');
     fake.put('secret', 'v');
@@ -100,12 +100,12 @@ describe('a secret of Key Vault', () => {
       kind: 'denied',
       code: '403',
       message: expect.stringMatching(
-        /\(ForbiddenByRbac\): give our identity the role Key Vault Secrets User/,
+        /\(ForbiddenByRbac\): grant the operator's identity the role Key Vault Secrets User/,
       ) as string,
     });
   });
 
-  it('is tried again later when Key Vault throttles, for as long as it says', async () => {
+  it('causes a transient error with the requested delay if Key Vault throttles', async () => {
     fake.put('x', 'v');
     const store = await federated();
     fake.http.fail(/^\/secrets/, { status: 429, headers: { 'retry-after': '7' } });
@@ -113,16 +113,16 @@ describe('a secret of Key Vault', () => {
     expect(await store.fetchSecret(ref('x'), never)).toMatchObject({ payload: { text: 'v' } });
   });
 
-  it('is not asked for without TLS, nor where no vault is configured', async () => {
+  it('is not requested without TLS, or from a vault that is not configured', async () => {
     const store = await federated();
     await expect(store.fetchSecret(ref('far/x'), never)).rejects.toMatchObject({ kind: 'refused', code: 'Address' });
-    await expect(store.fetchSecret(ref('other/x'), never)).rejects.toThrow('there is prod, far');
+    await expect(store.fetchSecret(ref('other/x'), never)).rejects.toThrow('(configured: prod, far)');
     expect(fake.http.calls).toEqual([]);
   });
 });
 
 describe('a token for Key Vault', () => {
-  it('is kept until shortly before it ends', async () => {
+  it('is reused until shortly before it expires', async () => {
     fake.put('x', 'v');
     const store = await federated();
     await Promise.all([1, 2, 3].map(() => store.fetchSecret(ref('x'), never)));
@@ -134,7 +134,7 @@ describe('a token for Key Vault', () => {
     expect(exchanges()).toBe(2);
   });
 
-  it('is got anew when Key Vault does not accept it', async () => {
+  it('is requested again if Key Vault rejects it', async () => {
     fake.put('x', 'v');
     const store = await federated();
     await store.fetchSecret(ref('x'), never);
@@ -144,18 +144,18 @@ describe('a token for Key Vault', () => {
     expect(exchanges()).toBe(2);
   });
 
-  it('is refused with the code of the authority, and without ids, times and the assertion', async () => {
+  it('that is refused is reported with the error code of the authority, without ids, times and the assertion', async () => {
     const store = await federated('wrong-jwt');
     await expect(store.fetchSecret(ref('x'), never)).rejects.toMatchObject({
       kind: 'denied',
       operation: 'GetToken',
       code: '401',
       message:
-        'no token for Key Vault: invalid_client, AADSTS700213; correct azure.auth, or the federated credential of the identity',
+        'cannot get a token for Key Vault: invalid_client, AADSTS700213; correct azure.auth, or the federated credential of the identity',
     });
   });
 
-  it('is got for the identity that the request names as its role', async () => {
+  it('is requested for the identity that the request specifies as role', async () => {
     fake.put('x', 'v');
     const role = randomUUID();
     fake.assertions.set(role, 'fake-jwt');
@@ -166,7 +166,7 @@ describe('a token for Key Vault', () => {
     await expect(store.fetchSecret(ref('x', { role: 'reader' }), never)).rejects.toThrow('client id of an identity');
   });
 
-  it('is got with a client secret', async () => {
+  it('is requested with a client secret', async () => {
     fake.put('x', 'v');
     const { tenantId, clientId } = fake;
     const auth = { method: 'client-secret', tenantId, clientId };
@@ -177,10 +177,10 @@ describe('a token for Key Vault', () => {
       message: expect.not.stringContaining('hidden') as string,
     });
     await expect(provider(auth).fetchSecret(ref('x'), never)).rejects.toThrow('set AZURE_CLIENT_SECRET');
-    await expect(wrong.fetchSecret(ref('x', { role: randomUUID() }), never)).rejects.toThrow('knows no role');
+    await expect(wrong.fetchSecret(ref('x', { role: randomUUID() }), never)).rejects.toThrow('does not support role');
   });
 
-  it('is got from the metadata service of the machine, past any proxy', async () => {
+  it('is requested from the metadata service, bypassing any proxy', async () => {
     fake.put('x', 'v');
     const env = { HTTP_PROXY: 'http://127.0.0.1:1', NO_PROXY: '' };
     const store = provider({ method: 'managed-identity' }, env);

@@ -42,7 +42,11 @@ export class AzureProvider implements SecretProvider {
     if (answer.status !== 200) throw problemOf(answer, ref);
     const { value, id } = (answer.json ?? {}) as { readonly value?: unknown; readonly id?: unknown };
     if (typeof value !== 'string' || typeof id !== 'string') {
-      throw failure('refused', 'Answer', `what ${url.origin} answered is not what Key Vault answers: check its URL`);
+      throw failure(
+        'refused',
+        'Answer',
+        `unexpected response from ${url.origin}, which is not from Key Vault: check its URL`,
+      );
     }
     const version = id.split('/').at(-1);
     return { provider: PROVIDER, sourcePath: ref.path, payload: { kind: 'text', text: value }, version };
@@ -53,12 +57,12 @@ export class AzureProvider implements SecretProvider {
     refuseUnsupported(ref, { provider: PROVIDER, supported: isShared ? ['versionId'] : ['versionId', 'role'] });
     const { url, name, vault } = azureSecret(ref.path, this.#config);
     if (!isSafe(url.href))
-      throw failure('refused', 'Address', `the vault ${vault} is not at https: correct azure.vaults`);
+      throw failure('refused', 'Address', `the URL of the vault ${vault} does not use https: correct azure.vaults`);
     if (ref.versionId !== undefined && !/^[0-9a-f]{32}$/i.test(ref.versionId)) {
       throw failure(
         'refused',
         'Unsupported',
-        'versionId is the id of a version of Key Vault, which has 32 hexadecimal digits',
+        'versionId must be the id of a version in Key Vault: 32 hexadecimal digits',
       );
     }
     const secret = new URL(`/secrets/${name}${ref.versionId === undefined ? '' : `/${ref.versionId}`}`, url);
@@ -79,7 +83,7 @@ function problemOf(answer: HttpAnswer, { path, versionId }: SecretRef): Provider
       return failure(
         'denied',
         code,
-        `Key Vault does not let us read ${what} (${word}): give our identity the role Key Vault Secrets User or the permission Get, and let the vault's firewall pass us`,
+        `Key Vault denies access to ${what} (${word}): grant the operator's identity the role Key Vault Secrets User or the permission Get, and allow the operator in the vault's firewall`,
       );
     case 'not-found':
       return failure('not-found', code, `Key Vault has no secret ${what}: create or recover it, or correct the path`);
@@ -87,12 +91,16 @@ function problemOf(answer: HttpAnswer, { path, versionId }: SecretRef): Provider
       return failure(
         'transient',
         code,
-        `Key Vault cannot read ${what} now (${word}); it is tried again`,
+        `Key Vault is temporarily unavailable for ${what} (${word}); it is retried`,
         answer.retryAfterMs,
       );
     default:
       // The error text of the store is left out, because it may quote anything.
-      return failure('refused', code, `Key Vault refuses to read ${what} (${word}): correct the path or the version`);
+      return failure(
+        'refused',
+        code,
+        `Key Vault rejected the request for ${what} (${word}): correct the path or the version`,
+      );
   }
 }
 

@@ -42,17 +42,21 @@ interface TokenAnswer {
 async function askEntra(options: TokenOptions): Promise<HttpAnswer> {
   const { config, env, http, signal } = options;
   const { auth, resource } = config;
-  const tenantId = required(auth.tenantId ?? env.AZURE_TENANT_ID, 'tenant', 'azure.auth.tenantId or AZURE_TENANT_ID');
+  const tenantId = required(
+    auth.tenantId ?? env.AZURE_TENANT_ID,
+    'tenant id',
+    'azure.auth.tenantId or AZURE_TENANT_ID',
+  );
   const authority = (auth.authorityHost ?? env.AZURE_AUTHORITY_HOST ?? PUBLIC_AUTHORITY).replace(/\/+$/, '');
   const form = {
     grant_type: 'client_credentials',
-    client_id: required(clientId(options), 'client', 'azure.auth.clientId or AZURE_CLIENT_ID'),
+    client_id: required(clientId(options), 'client id', 'azure.auth.clientId or AZURE_CLIENT_ID'),
     scope: `${resource.replace(/\/+$/, '')}/.default`,
     ...(auth.method === 'client-secret' ? secretProof(env) : await federatedProof(options)),
   };
   if (!GUID.test(tenantId) || !isSafe(authority)) {
     throw denied(
-      'the tenant is no id, or the authority is not at https: correct azure.auth, AZURE_TENANT_ID or AZURE_AUTHORITY_HOST',
+      'the tenant is not a valid id, or the authority host does not use https: correct azure.auth, AZURE_TENANT_ID or AZURE_AUTHORITY_HOST',
     );
   }
   const url = new URL(`${authority}/${tenantId}/oauth2/v2.0/token`);
@@ -65,13 +69,10 @@ function secretProof(env: TokenOptions['env']): Readonly<Record<string, string>>
 
 async function federatedProof({ config, env }: TokenOptions): Promise<Readonly<Record<string, string>>> {
   const ways = 'azure.auth.tokenFile or AZURE_FEDERATED_TOKEN_FILE';
-  const file = required(
-    config.auth.tokenFile ?? env.AZURE_FEDERATED_TOKEN_FILE,
-    'file of a ServiceAccount token',
-    ways,
-  );
+  const file = required(config.auth.tokenFile ?? env.AZURE_FEDERATED_TOKEN_FILE, 'ServiceAccount token file', ways);
   const assertion = (await readFile(file, 'utf8').catch(() => '')).trim();
-  if (assertion === '') throw denied(`there is no token in ${file}: mount a projected token, or correct ${ways}`);
+  if (assertion === '')
+    throw denied(`the file ${file} does not contain a token: mount a projected token, or correct ${ways}`);
   return {
     client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
     client_assertion: assertion,
@@ -90,12 +91,12 @@ function askMetadata(options: TokenOptions): Promise<HttpAnswer> {
 
 function clientId({ config, env, role }: TokenOptions): string | undefined {
   if (role !== '' && !GUID.test(role))
-    throw denied('the role for Key Vault is the client id of an identity: correct it');
+    throw denied('the role for Key Vault must be the client id of an identity: correct it');
   return role || config.auth.clientId || env.AZURE_CLIENT_ID || undefined;
 }
 
 function required(value: string | undefined, what: string, ways: string): string {
-  if (!value) throw denied(`no ${what} to get a token for Key Vault with: set ${ways}`);
+  if (!value) throw denied(`cannot get a token for Key Vault without a ${what}: set ${ways}`);
   return value;
 }
 
@@ -109,13 +110,16 @@ export function isSafe(address: string): boolean {
 function tokenProblem(answer: HttpAnswer): ProviderError {
   const kind = statusKind(answer.status);
   if (kind === 'transient') {
-    return new ProviderError(`no token for Key Vault now (status ${answer.status}); it is tried again`, {
-      kind,
-      provider: 'azure-keyvault',
-      operation: GET_TOKEN,
-      code: String(answer.status),
-      retryAfterMs: answer.retryAfterMs,
-    });
+    return new ProviderError(
+      `cannot get a token for Key Vault at the moment (status ${answer.status}); it is retried`,
+      {
+        kind,
+        provider: 'azure-keyvault',
+        operation: GET_TOKEN,
+        code: String(answer.status),
+        retryAfterMs: answer.retryAfterMs,
+      },
+    );
   }
   const { error, error_description: description } = (answer.json ?? {}) as TokenAnswer;
   // The description contains ids and times; the documentation of Entra ID is sorted by its code.
@@ -123,7 +127,7 @@ function tokenProblem(answer: HttpAnswer): ProviderError {
   const word = typeof error === 'string' && /^[\w.-]{1,64}$/.test(error) ? error : `status ${answer.status}`;
   const told = code === undefined ? word : `${word}, ${code}`;
   return denied(
-    `no token for Key Vault: ${told}; correct azure.auth, or the federated credential of the identity`,
+    `cannot get a token for Key Vault: ${told}; correct azure.auth, or the federated credential of the identity`,
     String(answer.status),
   );
 }

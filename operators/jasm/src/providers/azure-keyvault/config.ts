@@ -11,43 +11,47 @@ export const config = s
       .maxProperties(256)
       .default({})
       .rule("self.all(name, name.matches('^[a-z0-9][a-z0-9-]{0,62}$'))", {
-        message: 'names consist of small letters, digits and dashes',
+        message: 'names consist of lower-case letters, digits and dashes',
       })
       .describe(
-        'The vaults that pods may name, each with its URL: https://prod.vault.azure.net. Tokens are sent to these alone.',
+        'The vaults that pods may name, by name, each with its URL: https://prod.vault.azure.net. Tokens are sent only to these URLs.',
       ),
-    defaultVault: s.string().optional().describe('The name of the vault of paths that name none.'),
+    defaultVault: s.string().optional().describe('The name of the vault for paths that name no vault.'),
     resource: https
       .default('https://vault.azure.net')
-      .describe('What tokens are for. Other clouds than the public one have their own.'),
+      .describe('The resource that tokens are requested for. It differs in sovereign clouds.'),
     caFile: s
       .string()
       .minLength(1)
       .optional()
-      .describe("A file with the authorities to trust, in place of the system's."),
+      .describe('A file with the certificate authorities to trust, instead of those of the system.'),
     auth: s
       .object({
         method: s
           .enum(['workload-identity', 'client-secret', 'managed-identity'])
           .default('workload-identity')
-          .describe('How we say who we are. The secret of client-secret is AZURE_CLIENT_SECRET.'),
-        tenantId: guid.optional().describe('The tenant. Defaults to AZURE_TENANT_ID.'),
+          .describe('The authentication method. With client-secret, the secret is read from AZURE_CLIENT_SECRET.'),
+        tenantId: guid.optional().describe('The tenant id. Defaults to AZURE_TENANT_ID.'),
         clientId: guid
           .optional()
-          .describe('The application or identity, where no policy names another as role. Defaults to AZURE_CLIENT_ID.'),
+          .describe(
+            'The client id of the application or identity, unless a policy specifies another one as role. Defaults to AZURE_CLIENT_ID.',
+          ),
         tokenFile: s
           .string()
           .minLength(1)
           .optional()
           .describe(
-            'The file of the ServiceAccount token for workload-identity. Defaults to AZURE_FEDERATED_TOKEN_FILE.',
+            'The file with the ServiceAccount token for workload-identity. Defaults to AZURE_FEDERATED_TOKEN_FILE.',
           ),
         authorityHost: https
           .optional()
-          .describe('Who gives tokens. Defaults to AZURE_AUTHORITY_HOST, else https://login.microsoftonline.com.'),
+          .describe(
+            'The host that issues tokens. Defaults to AZURE_AUTHORITY_HOST, then https://login.microsoftonline.com.',
+          ),
         metadataHost: https
           .default('http://169.254.169.254')
-          .describe("Who gives the tokens of managed-identity: the machine's metadata service."),
+          .describe('The host that issues tokens for managed-identity: the metadata service of the machine.'),
       })
       .default({}),
   })

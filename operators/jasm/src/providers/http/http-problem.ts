@@ -28,8 +28,8 @@ export function networkProblem(
   const code = codeOf(error);
   const isTrust = TRUST.has(code) || /^(?:CERT_|ERR_TLS_|ERR_SSL_)/.test(code);
   const problem = isTrust
-    ? `its certificate is not accepted (${code}): name its authority in caFile, or correct the address`
-    : `${code}; it is tried again`;
+    ? `its certificate is not trusted (${code}): add its certificate authority to caFile, or correct the address`
+    : `${code}; it is retried`;
   return {
     isTrust,
     problem: new ProviderError(`cannot reach ${url.origin}: ${problem}`, {

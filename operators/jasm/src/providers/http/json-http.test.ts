@@ -45,7 +45,7 @@ function http(more: { readonly caFile?: string; readonly env?: Record<string, st
 const call = (path = '/', signal = never) => ({ operation: 'Read', url: new URL(path, fake.url), signal });
 
 describe('a call to a store', () => {
-  it('sends JSON or a form, and gives the answer as text and as JSON', async () => {
+  it('sends JSON or a form, and returns the response as text and as JSON', async () => {
     const store = http();
     expect(await store.call({ ...call(), body: { json: { a: 1 } } })).toEqual({
       status: 200,
@@ -60,7 +60,7 @@ describe('a call to a store', () => {
     ]);
   });
 
-  it('has an answer whatever its status, also one that is no JSON', async () => {
+  it('returns a response of any status, also one that is not JSON', async () => {
     fake.fail(/./, { status: 503, body: '<html>', headers: { 'retry-after': '3' } });
     expect(await http().call(call())).toEqual({ status: 503, text: '<html>', json: undefined, retryAfterMs: 3000 });
     expect(observed).toEqual(['Read 503']);
@@ -69,17 +69,17 @@ describe('a call to a store', () => {
   it.each([
     ['reset', 'ECONNRESET'],
     ['cut', 'UND_ERR_SOCKET'],
-  ] as const)('that ends with a %s may be repeated', async (fault, code) => {
+  ] as const)('that ends with a %s causes a transient error', async (fault, code) => {
     fake.fail(/./, fault);
     await expect(http().call(call())).rejects.toMatchObject({
       kind: 'transient',
       code,
-      message: `cannot reach ${fake.url}: ${code}; it is tried again`,
+      message: `cannot reach ${fake.url}: ${code}; it is retried`,
     });
     expect(observed).toEqual([`Read ${code}`]);
   });
 
-  it('to nobody may be repeated', async () => {
+  it('to an address without a server causes a transient error', async () => {
     const { url } = fake;
     await fake[Symbol.asyncDispose]();
     const gone = http().call({ ...call(), url: new URL(url) });
@@ -87,7 +87,7 @@ describe('a call to a store', () => {
     fake = await FakeHttp.start(() => ({ status: 200 }));
   });
 
-  it('ends when its caller leaves, with the reason of that', async () => {
+  it('rejects with the reason of the caller when it is aborted', async () => {
     fake.fail(/./, 'hang');
     const hanging = fake.hanging();
     const leaving = new AbortController();
@@ -97,7 +97,7 @@ describe('a call to a store', () => {
     await outcome;
   });
 
-  it('follows no redirect, so that credentials stay where they belong', async () => {
+  it('does not follow redirects, so that credentials are sent only to the configured address', async () => {
     fake.fail(/./, { status: 307, headers: { location: 'https://evil.example.com/' } });
     await expect(http().call(call())).rejects.toMatchObject({ kind: 'refused', code: '307' });
   });
@@ -138,7 +138,7 @@ describe('a call to a store', () => {
 });
 
 describe('the certificate of a store', () => {
-  it('is checked against the authorities in the file, which is read again after one was not trusted', async () => {
+  it('is verified with the authorities in the file, which is read again after a certificate was not trusted', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'json-http-'));
     const caFile = join(folder, 'ca.pem');
     const authority = await createCertificateAuthority({ commonName: 'store' });
@@ -161,7 +161,7 @@ describe('the certificate of a store', () => {
       await writeFile(caFile, (await createCertificateAuthority({ commonName: 'other' })).certificatePem);
       await expect(store.call({ ...call(), url })).rejects.toMatchObject({
         kind: 'refused',
-        message: expect.stringContaining('name its authority in caFile') as string,
+        message: expect.stringContaining('add its certificate authority to caFile') as string,
       });
       await writeFile(caFile, authority.certificatePem);
       expect(await store.call({ ...call(), url })).toMatchObject({ status: 200 });

@@ -99,7 +99,7 @@ export class JsonHttp {
       throw this.#refusal(
         call,
         String(answer.statusCode),
-        `${call.url.origin} sends us elsewhere, and credentials go only to the configured address: configure the address that answers`,
+        `${call.url.origin} redirects to another address, and credentials are sent only to the configured address: configure the final address`,
       );
     }
     const text = await this.#textOf(answer.body, call);
@@ -118,7 +118,7 @@ export class JsonHttp {
       size += chunk.length;
       // Leaving the loop ends the request.
       if (size > LARGEST_BODY) {
-        throw this.#refusal(call, 'TooLarge', `${call.url.origin} answered more than ${LARGEST_BODY} bytes`);
+        throw this.#refusal(call, 'TooLarge', `the response of ${call.url.origin} has more than ${LARGEST_BODY} bytes`);
       }
       chunks.push(chunk);
     }
@@ -164,7 +164,7 @@ export class JsonHttp {
       throw this.#refusal(
         call,
         'NoAuthorities',
-        `cannot read the authorities in ${caFile}: mount the file, or correct caFile`,
+        `cannot read the certificate authorities in ${caFile}: mount the file, or correct caFile`,
       );
     }
   }

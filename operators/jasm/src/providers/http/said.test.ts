@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { said } from './said.ts';
 
-describe('what a store said', () => {
+describe('the error text of a store', () => {
   it.each([
     ['1 error occurred:\n\t* permission denied\n\n', '1 error occurred: * permission denied'],
     ['trace 0a1b2c3d-0000-4000-8000-0123456789ab at 2026-01-01 10:00:00Z ended', 'trace … at … ended'],
     ['bad token hvs.CAESIJx-y_z and eyJhbGciOi.eyJzdWIi.c2ln', 'bad token … and …'],
     ['x'.repeat(300), `${'x'.repeat(200)}…`],
-  ])('%j is one line without what changes or lets somebody in', (text, shown) => {
+  ])('%j becomes one line without volatile parts and credentials', (text, shown) => {
     expect(said(text)).toBe(shown);
   });
 

@@ -106,7 +106,7 @@ export class Sessions {
     const begunAt = clock.monotonic();
     using _limit = clock.setTimer(LOGIN_LIMIT_MS, () =>
       late.abort(
-        new ProviderError(`the login took longer than ${LOGIN_LIMIT_MS / 1000} s; it is tried again`, {
+        new ProviderError(`no response to the login within ${LOGIN_LIMIT_MS / 1000} s; it is retried`, {
           kind: 'transient',
           provider,
           operation,

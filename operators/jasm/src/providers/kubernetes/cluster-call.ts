@@ -46,18 +46,18 @@ function problemOf(error: unknown, { provider, operation, namespace, name }: Clu
     return make(
       'denied',
       'Forbidden',
-      `the operator may not ${operation} secrets in the namespace ${namespace}; allow it, or work in the whole cluster`,
+      `the operator may not ${operation} secrets in the namespace ${namespace}; add the namespace to --namespaces, or run the operator for all namespaces`,
     );
   }
   if (error instanceof ApiError) {
     return error.retryable
-      ? make('transient', error.reason, 'the API server cannot answer now; it is tried again')
-      : make('refused', error.reason, `the API server says ${error.reason}`);
+      ? make('transient', error.reason, 'the API server is temporarily unavailable; it is retried')
+      : make('refused', error.reason, `the API server rejected the request with ${error.reason}`);
   }
   if (error instanceof BowlineError) {
     return error.retryable
-      ? make('transient', error.code, 'the API server cannot be reached; it is tried again')
+      ? make('transient', error.code, 'the API server cannot be reached; it is retried')
       : make('refused', error.code, `the call failed with ${error.code}`);
   }
-  return make('transient', 'Unknown', 'the call failed; it is tried again');
+  return make('transient', 'Unknown', 'the call failed; it is retried');
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { kubernetes } from './kind.ts';
 
 describe('the path of a Secret', () => {
-  it('is its namespace and its name', () => {
+  it('consists of namespace and name', () => {
     expect(kubernetes.names('team-b/db.example', undefined)).toEqual(['team-b/db.example']);
   });
 
@@ -19,7 +19,7 @@ describe('the path of a Secret', () => {
     'team/..',
     'team/a%2fb',
     'team/a b',
-  ])('is not %j, which is refused with what a path looks like', (path) => {
+  ])('must not be %j; the message describes the path format', (path) => {
     expect(() => kubernetes.names(path, undefined)).toThrow(/a path is namespace\/name/);
   });
 });

@@ -2,7 +2,7 @@ import { dnsLabelProblems, dnsSubdomainProblems } from '@bowline/machinery';
 import { invalidPath, pathSegments } from '../path-segments.ts';
 import type { ProviderKind } from '../provider.ts';
 
-const pathFormat = 'namespace/name of a Secret that is shared with the own namespace';
+const pathFormat = 'namespace/name of a Secret that is shared with the namespace of the pod';
 
 /** kubernetes reads a Secret of another namespace, if that Secret allows it. */
 export const kubernetes: ProviderKind<unknown> = {

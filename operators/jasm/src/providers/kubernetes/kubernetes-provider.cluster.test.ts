@@ -27,7 +27,7 @@ async function source(c: Cluster, name: string, sharedWith?: string): Promise<Se
 }
 
 describe('a Secret of another namespace', () => {
-  it('is read byte by byte for a namespace that it is shared with, and probed by its metadata', async () => {
+  it('is read unchanged for a namespace that it is shared with, and probed by its metadata', async () => {
     await using c = await cluster();
     const store = provider(c.admin);
     const ref = await source(c, 'shared', 'other, team-*');
@@ -43,7 +43,7 @@ describe('a Secret of another namespace', () => {
     expect(await store.probeVersion(ref, never)).not.toBe(secret.version);
   });
 
-  it('is to all others as if it were not there', async () => {
+  it('is reported as missing to all other namespaces', async () => {
     await using c = await cluster();
     const store = provider(c.admin);
     const refs = [
@@ -58,7 +58,7 @@ describe('a Secret of another namespace', () => {
         kind: 'not-found',
         code: 'NotFound',
         message:
-          `there is no Secret ${ref.path} that is shared with the namespace team-a: create it, or let its owner share it with the ` +
+          `the Secret ${ref.path} does not exist or is not shared with the namespace team-a: create it, or ask its owner to add the ` +
           'annotation jasm.codnod.io/shared-with: team-a',
       };
       await expect(store.fetchSecret(ref, never)).rejects.toMatchObject(expected);
@@ -66,7 +66,7 @@ describe('a Secret of another namespace', () => {
     }
   });
 
-  it('is denied, with what to allow, where the operator has no rights', async () => {
+  it('is denied, with what to allow, if the operator has no permission', async () => {
     await using c = await cluster();
     const ref = await source(c, 'shared', '*');
     const { client } = await c.serviceAccount({ rules: [] });

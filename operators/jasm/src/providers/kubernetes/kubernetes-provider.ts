@@ -82,7 +82,7 @@ function shared(secret: Secret | undefined, { path, namespace }: SecretRef, oper
   const isShared = anyGlob(consent.split(',').map((pattern) => pattern.trim()));
   if (secret !== undefined && isShared(namespace)) return secret;
   throw new ProviderError(
-    `there is no Secret ${path} that is shared with the namespace ${namespace}: create it, or let its owner share it with the ` +
+    `the Secret ${path} does not exist or is not shared with the namespace ${namespace}: create it, or ask its owner to add the ` +
       `annotation ${CONSENT_ANNOTATIONS.sharedWith}: ${namespace}`,
     { kind: 'not-found', provider: PROVIDER, operation, code: 'NotFound' },
   );

@@ -8,7 +8,7 @@ import { MOCK_SECRET, mockSecretData } from './mock-values.ts';
 
 const never = new AbortController().signal;
 
-it('reads what people put into the Secret of the mock, at once and from no copy', async () => {
+it('reads the current values of the mock Secret, without caching', async () => {
   await using c = await cluster();
   const { admin: client, namespace } = c;
   const store = new ClusterMock({ client, clock: systemClock, observe: () => {}, namespace });

@@ -6,6 +6,8 @@ export const config = s
     enabled: s
       .boolean()
       .default(false)
-      .describe('Know the provider mock, whose secrets are in one Secret of the own namespace. For trying things out.'),
+      .describe(
+        'Enable the provider mock, which stores its secrets in a Secret in the namespace of the operator. For evaluation only.',
+      ),
   })
   .default({});

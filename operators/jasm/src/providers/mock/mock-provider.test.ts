@@ -5,7 +5,7 @@ import { MockProvider } from './mock-provider.ts';
 const ref = (path: string, more: Partial<SecretRef> = {}): SecretRef => ({ path, namespace: 'team-a', ...more });
 
 describe('MockProvider', () => {
-  it('gives what was added as JSON, until it is cleared', async () => {
+  it('returns added secrets as JSON until they are cleared', async () => {
     const store = new MockProvider();
     store.addSecret('/prod/db', { user: 'app', password: 'x' });
     expect(await store.fetchSecret(ref('/prod/db'))).toMatchObject({
@@ -17,14 +17,14 @@ describe('MockProvider', () => {
     await expect(store.fetchSecret(ref('/prod/db'))).rejects.toMatchObject({ kind: 'not-found' });
   });
 
-  it('refuses a path that it does not have with how to add it', async () => {
+  it('reports how to add a missing path', async () => {
     await expect(new MockProvider().fetchSecret(ref('nowhere'))).rejects.toMatchObject({
       kind: 'not-found',
       message: expect.stringMatching(/no secret at nowhere: add it with `bowline jasm mock set`/) as string,
     });
   });
 
-  it('names a version after its content, and keeps the latest only', async () => {
+  it('derives the version from the content, and keeps only the latest one', async () => {
     const store = new MockProvider();
     store.addSecret('x', { a: '1' });
     const { version = '' } = await store.fetchSecret(ref('x'));
@@ -36,7 +36,7 @@ describe('MockProvider', () => {
     expect(await store.probeVersion(ref('x'))).toBe(version);
   });
 
-  it('gives texts and bytes as they are', async () => {
+  it('returns text and bytes unchanged', async () => {
     const store = new MockProvider();
     store.addSecret('text', 'no JSON');
     store.addSecret('bytes', Uint8Array.of(0, 255));
@@ -46,7 +46,7 @@ describe('MockProvider', () => {
     });
   });
 
-  it('refuses what it does not know rather than answering something else', async () => {
+  it('rejects unsupported fields', async () => {
     const store = new MockProvider();
     store.addSecret('x', { a: '1' });
     await expect(store.fetchSecret(ref('x', { region: 'eu-1' }))).rejects.toMatchObject({ kind: 'refused' });

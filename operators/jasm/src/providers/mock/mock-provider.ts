@@ -78,7 +78,7 @@ export function mockSecret(ref: SecretRef, value: MockValue | undefined, operati
     .digest('hex')
     .slice(0, 16);
   if (ref.versionId !== undefined && ref.versionId !== version) {
-    throw notFound(`the mock has no version ${ref.versionId} of ${ref.path}: it keeps the latest only`);
+    throw notFound(`the mock has no version ${ref.versionId} of ${ref.path}: it keeps only the latest version`);
   }
   return { provider: 'mock', sourcePath: ref.path, payload, version };
 }

@@ -5,7 +5,7 @@ import { type MockEntries, mockSecretData, readMockValues, withMockValue } from 
 const secretOf = (text: string) => ({ data: { 'values.json': Buffer.from(text).toString('base64') } });
 
 describe('the values of the mock', () => {
-  it('come back from the Secret as they were put there, whatever their paths are called', () => {
+  it('are read from the Secret as they were stored, for any path', () => {
     const values = new Map<string, MockEntries>([
       ['/prod/db', { user: 'app', password: 'ä=1\n' }],
       ['__proto__', { a: '1' }],
@@ -15,11 +15,11 @@ describe('the values of the mock', () => {
     expect([...read].sort()).toEqual([...values].sort());
   });
 
-  it('are none where there is no Secret, or nothing in it', () => {
+  it('are empty if the Secret is missing or empty', () => {
     expect(readMockValues(undefined).size + readMockValues({}).size + readMockValues({ data: {} }).size).toBe(0);
   });
 
-  it('are replaced and taken away by path, and written alike in whatever order they came', () => {
+  it('are replaced and removed by path, and stored independently of their order', () => {
     const a = withMockValue(withMockValue(new Map(), 'a', { k: '1' }), 'b', { k: '2' });
     const b = withMockValue(withMockValue(withMockValue(new Map(), 'b', { k: '2' }), 'a', { old: '0' }), 'a', {
       k: '1',
@@ -31,10 +31,10 @@ describe('the values of the mock', () => {
 
   it.each([
     ['sesame{', /it is not JSON/],
-    ['["sesame"]', /no object of secrets by path/],
+    ['["sesame"]', /not an object of secrets by path/],
     ['{"a": {"k": 1, "l": "sesame"}}', /the secret at "a" is neither/],
     ['{"a": null}', /the secret at "a" is neither/],
-  ])('are refused when they are %s, without a word of them', (text, message) => {
+  ])('are rejected if they are %s, without revealing them', (text, message) => {
     let thrown: unknown;
     try {
       readMockValues(secretOf(text));

@@ -28,7 +28,7 @@ export function readMockValues(secret: Secret | undefined): MockValues {
     // The error message would quote the text.
     throw invalid('it is not JSON');
   }
-  if (!isObject(value)) throw invalid('it is no object of secrets by path');
+  if (!isObject(value)) throw invalid('it is not an object of secrets by path');
   return new Map(Object.entries(value).map(([path, entries]) => [path, checked(path, entries)]));
 }
 
@@ -49,12 +49,12 @@ function checked(path: string, entries: unknown): MockEntries {
   if (isObject(entries) && Object.values(entries).every((value) => typeof value === 'string')) {
     return entries as Readonly<Record<string, string>>;
   }
-  throw invalid(`the secret at ${JSON.stringify(path)} is neither an object of texts by key nor a text`);
+  throw invalid(`the secret at ${JSON.stringify(path)} is neither a string nor an object of strings by key`);
 }
 
 function invalid(problem: string): BowlineError {
   return new BowlineError(
     'BOWLINE_JASM_MOCK_INVALID',
-    `cannot read ${ENTRY} of the Secret ${MOCK_SECRET}: ${problem}; begin anew with \`bowline jasm mock clear\``,
+    `cannot read ${ENTRY} of the Secret ${MOCK_SECRET}: ${problem}; reset it with \`bowline jasm mock clear\``,
   );
 }

@@ -10,50 +10,54 @@ export const config = s
       .string()
       .pattern('^https?://[^/?#@]+(/[^?#]*)?$')
       .optional()
-      .describe('Where Vault is, for instance https://vault.example.com:8200. Defaults to VAULT_ADDR.'),
+      .describe('The URL of Vault, for example https://vault.example.com:8200. Defaults to VAULT_ADDR.'),
     allowPlainHttp: s
       .boolean()
       .default(false)
       .describe(
-        'Send tokens and receive secrets without TLS where the address begins with http:. Always on for loopback.',
+        'Allow an address that starts with http:, so that tokens and secrets are sent without TLS. Always allowed for loopback addresses.',
       ),
     namespace: s
       .string()
       .pattern('^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*/?$')
       .optional()
-      .describe('The Vault namespace that all paths and logins are in. Defaults to VAULT_NAMESPACE.'),
+      .describe('The Vault namespace of all paths and logins. Defaults to VAULT_NAMESPACE.'),
     caFile: file
       .optional()
-      .describe("A file with the authorities to trust, in place of the system's. Defaults to VAULT_CACERT."),
+      .describe(
+        'A file with the certificate authorities to trust, instead of those of the system. Defaults to VAULT_CACERT.',
+      ),
     kv1Mounts: s
       .array(mount)
       .maxItems(256)
       .default([])
-      .describe('The mounts of KV version 1. All others are version 2.'),
+      .describe('The mounts that use KV version 1. All others use version 2.'),
     kv2Mounts: s
       .array(mount)
       .maxItems(256)
       .default([])
       .describe(
-        'The mounts of KV version 2 whose names have several segments, also by a child namespace: team-a/secret. Others need not be named.',
+        'The mounts that use KV version 2 and whose names have several segments, including those of a child namespace: team-a/secret. Others need not be listed.',
       ),
     auth: s
       .object({
-        method: s.enum(['kubernetes', 'approle', 'token']).default('kubernetes').describe('How we say who we are.'),
-        mount: mount.optional().describe('Where the method is mounted below auth/. Defaults to its own name.'),
+        method: s.enum(['kubernetes', 'approle', 'token']).default('kubernetes').describe('The authentication method.'),
+        mount: mount
+          .optional()
+          .describe('The mount of the authentication method below auth/. Defaults to the name of the method.'),
         role: s
           .string()
           .minLength(1)
           .maxLength(256)
           .optional()
-          .describe('The role to log in as with kubernetes, where neither policy nor annotation names one.'),
+          .describe('The role to log in with for kubernetes, unless the policy or the annotation specifies one.'),
         tokenFile: file
           .optional()
           .describe(
-            "The file of the token, read anew for every login: the ServiceAccount's for kubernetes (defaults to that of the pod), Vault's for token (defaults to VAULT_TOKEN).",
+            'The file with the token, read again for every login: a ServiceAccount token for kubernetes (defaults to the token of the pod), a Vault token for token (defaults to VAULT_TOKEN).',
           ),
         roleId: s.string().minLength(1).maxLength(256).optional().describe('The role id for approle.'),
-        secretIdFile: file.optional().describe('The file of the secret id for approle. Defaults to VAULT_SECRET_ID.'),
+        secretIdFile: file.optional().describe('The file with the secret id for approle. Defaults to VAULT_SECRET_ID.'),
       })
       .default({}),
   })

@@ -11,7 +11,7 @@ describe('rawMember', () => {
     ['{}', undefined],
     ['{"x":{"data":1}}', undefined],
     ['{"x":[],"y":"\\\\"}', undefined],
-  ])('of %s is the text of the member data as it stands there', (object, text) => {
+  ])('of %s is the unchanged text of the member data', (object, text) => {
     expect(rawMember(object, 'data')).toBe(text);
     const parsed = (JSON.parse(object) as { data?: unknown }).data;
     expect(text === undefined ? undefined : JSON.parse(text)).toEqual(parsed);

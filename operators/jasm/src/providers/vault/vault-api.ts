@@ -50,15 +50,16 @@ export class VaultApi {
     const refuse = (message: string): never => {
       throw new ProviderError(message, { kind: 'refused', provider: 'vault', operation, code: 'Address' });
     };
-    if (address === undefined) return refuse('nobody says where Vault is: set vault.address, or VAULT_ADDR');
+    if (address === undefined)
+      return refuse('the address of Vault is not configured: set vault.address, or VAULT_ADDR');
     const url = URL.canParse(address) ? new URL(address) : undefined;
     if (!url || !/^https?:$/.test(url.protocol) || `${url.username}${url.password}${url.search}${url.hash}` !== '') {
       return refuse(
-        'the address of Vault is no https:// URL without user, query and fragment: correct vault.address or VAULT_ADDR',
+        'the address of Vault must be an https:// URL without user, query and fragment: correct vault.address or VAULT_ADDR',
       );
     }
     if (url.protocol === 'http:' && !allowPlainHttp && !isLoopback(url.hostname)) {
-      return refuse(`${url.origin} would get tokens without TLS: use https, or set vault.allowPlainHttp`);
+      return refuse(`tokens would be sent to ${url.origin} without TLS: use https, or set vault.allowPlainHttp`);
     }
     return url.href.replace(/\/+$/, '');
   }

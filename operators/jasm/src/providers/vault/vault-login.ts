@@ -49,7 +49,7 @@ async function givenToken({ config, env }: LoginOptions): Promise<Session> {
   // The owner of the file renews its token, so it is read for each call.
   if (tokenFile !== undefined) return { token: await credentialIn(tokenFile, 'vault.auth.tokenFile'), lifetimeMs: 0 };
   const token = env.VAULT_TOKEN;
-  if (!token) throw noCredential('there is no Vault token: set vault.auth.tokenFile, or VAULT_TOKEN');
+  if (!token) throw noCredential('no Vault token is configured: set vault.auth.tokenFile, or VAULT_TOKEN');
   return { token, lifetimeMs: undefined };
 }
 
@@ -62,25 +62,28 @@ interface Proof {
 async function serviceAccountProof({ config, role }: LoginOptions): Promise<Proof> {
   const { tokenFile = SERVICE_ACCOUNT_TOKEN, role: usual } = config.auth;
   const wanted = role || usual;
-  if (!wanted) throw noCredential('no role of Vault to log in as: set vault.auth.role, or a role in the policy');
+  if (!wanted)
+    throw noCredential('no Vault role to log in with is configured: set vault.auth.role, or a role in the policy');
   const jwt = await credentialIn(tokenFile, 'vault.auth.tokenFile');
   return { body: { role: wanted, jwt }, secret: jwt };
 }
 
 async function appRoleProof({ config, env }: LoginOptions): Promise<Proof> {
   const { roleId, secretIdFile } = config.auth;
-  if (!roleId) throw noCredential('no role id to log in to Vault with: set vault.auth.roleId');
+  if (!roleId) throw noCredential('no role id to log in to Vault with is configured: set vault.auth.roleId');
   const secretId =
     secretIdFile === undefined ? env.VAULT_SECRET_ID : await credentialIn(secretIdFile, 'vault.auth.secretIdFile');
   if (!secretId)
-    throw noCredential('no secret id to log in to Vault with: set vault.auth.secretIdFile, or VAULT_SECRET_ID');
+    throw noCredential(
+      'no secret id to log in to Vault with is configured: set vault.auth.secretIdFile, or VAULT_SECRET_ID',
+    );
   return { body: { role_id: roleId, secret_id: secretId }, secret: secretId };
 }
 
 async function credentialIn(file: string, setting: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch(() => '');
   if (text.trim() === '')
-    throw noCredential(`there is no credential in ${file}: mount the file, or correct ${setting}`);
+    throw noCredential(`the file ${file} does not contain a credential: mount the file, or correct ${setting}`);
   return text.trim();
 }
 

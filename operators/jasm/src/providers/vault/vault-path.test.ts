@@ -3,7 +3,7 @@ import { vaultNames } from './vault-path.ts';
 
 const mounts = { kv1Mounts: ['kv', 'old/kv'], kv2Mounts: ['team/secret'] };
 
-describe('the names of a secret of Vault', () => {
+describe('the names of a secret in Vault', () => {
   it.each([
     ['secret/data/api-keys', ['secret/data/api-keys', 'secret/api-keys']],
     ['secret/api-keys', ['secret/data/api-keys', 'secret/api-keys']],
@@ -15,11 +15,11 @@ describe('the names of a secret of Vault', () => {
     ['kv/app', ['kv/app']],
     ['kv/data/app', ['kv/data/app']],
     ['old/kv/app', ['old/kv/app']],
-  ])('of %s begin with that of the API', (path, names) => {
+  ])('of %s start with the API path', (path, names) => {
     expect(vaultNames(path, mounts)).toEqual(names);
   });
 
-  it('never include the name of another secret: one called data/x is not x', () => {
+  it('never include the name of another secret: data/x is not x', () => {
     expect(vaultNames('secret/data/data/x', mounts)).toEqual(['secret/data/data/x']);
     expect(vaultNames('secret/data/x', mounts)[0]).toBe('secret/data/x');
   });
@@ -44,7 +44,7 @@ describe('the names of a secret of Vault', () => {
     'secret/x\n',
     'kv',
     'team/secret',
-  ])('are not those of %j, which is refused with what a path looks like', (path) => {
+  ])('cannot be derived from %j; the message describes the path format', (path) => {
     expect(() => vaultNames(path, mounts)).toThrow(/a path is mount\/data\/name/);
   });
 });

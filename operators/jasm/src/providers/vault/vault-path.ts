@@ -26,7 +26,7 @@ export function vaultSecret(path: string, { kv1Mounts, kv2Mounts }: Mounts): Vau
   const rest = segments.slice(mount.split('/').length);
   const isApiPath = version === 2 && rest[0] === 'data';
   const name = (isApiPath ? rest.slice(1) : rest).join('/');
-  if (name === '') throw invalidPath(path, `names the mount ${mount} and no secret in it`, VAULT_PATH);
+  if (name === '') throw invalidPath(path, `names the mount ${mount}, but no secret in it`, VAULT_PATH);
   return { version, mount, name };
 }
 

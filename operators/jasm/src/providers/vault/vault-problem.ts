@@ -24,19 +24,24 @@ export function readProblem(answer: HttpAnswer, read: FailedRead): ProviderError
         answer,
         read,
         kind,
-        `Vault does not let us read ${where}: let a policy of our role say path "${path}" { capabilities = ["read"] }`,
+        `Vault denies access to ${where}: add to a policy of the operator's role: path "${path}" { capabilities = ["read"] }`,
       );
     case 'not-found':
-      return problem(answer, read, kind, `Vault has nothing at ${where}: ${missing(answer)}`);
+      return problem(answer, read, kind, `Vault has no secret at ${where}: ${missing(answer)}`);
     case 'transient':
-      return problem(answer, read, kind, `Vault cannot read ${where} now (status ${answer.status}); it is tried again`);
+      return problem(
+        answer,
+        read,
+        kind,
+        `Vault is temporarily unavailable for ${where} (status ${answer.status}); it is retried`,
+      );
     default:
       // The error text of the store is left out, because it may quote anything.
       return problem(
         answer,
         read,
         kind,
-        `Vault refuses to read ${where} (status ${answer.status}): correct the path or the version; the audit log of Vault has its own words`,
+        `Vault rejected the request for ${where} (status ${answer.status}): correct the path or the version, and look for details in the audit log of Vault`,
       );
   }
 }
@@ -50,14 +55,14 @@ export function loginProblem(answer: HttpAnswer, login: FailedRead): ProviderErr
       answer,
       login,
       'transient',
-      `Vault cannot log us in at ${where} now (status ${answer.status}); it is tried again`,
+      `cannot log in to Vault at ${where} at the moment (status ${answer.status}); it is retried`,
     );
   }
   return problem(
     answer,
     login,
     'denied',
-    `Vault does not log us in at ${where}: ${errorsOf(answer, credentials)}; correct vault.auth, or the role at Vault`,
+    `Vault denies the login at ${where}: ${errorsOf(answer, credentials)}; correct vault.auth, or the role in Vault`,
   );
 }
 
@@ -67,7 +72,7 @@ export function answerProblem(answer: HttpAnswer, read: FailedRead): ProviderErr
     answer,
     read,
     'refused',
-    `what was answered at ${read.path} is not what Vault answers: check the address, and whether the mount is of KV version 1`,
+    `unexpected response at ${read.path}, which is not from the KV engine of Vault: check the address, and whether the mount uses KV version 1`,
   );
 }
 
@@ -93,8 +98,8 @@ function kindOf({ status, text }: HttpAnswer): ProviderErrorKind {
 function missing(answer: HttpAnswer): string {
   // The response for a path without a mount contains this text.
   return /no handler for route/.test(answer.text)
-    ? 'there is no such mount; one whose name has several segments is named in vault.kv2Mounts or vault.kv1Mounts'
-    : 'create the secret or correct the path; a mount of KV version 1 is named in vault.kv1Mounts';
+    ? 'the mount does not exist; list a mount whose name has several segments in vault.kv2Mounts or vault.kv1Mounts'
+    : 'create the secret, or correct the path; list a mount of KV version 1 in vault.kv1Mounts';
 }
 
 function errorsOf(answer: HttpAnswer, credentials: readonly string[] = []): string {

@@ -97,8 +97,8 @@ async function appRole(): Promise<{ readonly roleId: string; readonly secretId: 
 /** put writes a version of a secret of KV version 2, from JSON text. */
 const put = (name: string, data: string) => vault.administer('POST', `secret/data/${name}`, `{"data":${data}}`);
 
-describe('a secret of a real Vault', () => {
-  it('is read from KV version 2 as Vault keeps it, in the version of the probe', async () => {
+describe('a secret in a real Vault', () => {
+  it('is read from KV version 2 unchanged, with the version of the probe', async () => {
     // Vault itself rounds numbers in this engine version.
     await put('numbers', '{"id":12345678901234567890,"ratio":1.10,"text":"ä\\n"}');
     const store = await asRoot();
@@ -108,7 +108,7 @@ describe('a secret of a real Vault', () => {
     expect(await store.probeVersion(ref('secret/data/numbers'), never)).toBe(secret.version);
   });
 
-  it('is read from KV version 1 with its numbers as they were written', async () => {
+  it('is read from KV version 1 with numbers as written', async () => {
     await vault.administer('POST', 'kv/app', '{"id":12345678901234567890,"ratio":1.10}');
     const store = await asRoot();
     const secret = await store.fetchSecret(ref('kv/app'), never);
@@ -117,7 +117,7 @@ describe('a secret of a real Vault', () => {
     await expect(store.fetchSecret(ref('kv/missing'), never)).rejects.toMatchObject({ kind: 'not-found' });
   });
 
-  it('is read by version, and told apart when deleted, destroyed or made anew', async () => {
+  it('is read by version, and is distinguished when deleted, destroyed or recreated', async () => {
     await put('life', '{"v":1}');
     await put('life', '{"v":2}');
     const store = await asRoot();
@@ -135,7 +135,9 @@ describe('a secret of a real Vault', () => {
       kind: 'not-found',
     });
     await vault.administer('DELETE', 'secret/metadata/life');
-    await expect(store.fetchSecret(ref('secret/life'), never)).rejects.toThrow('Vault has nothing at secret/data/life');
+    await expect(store.fetchSecret(ref('secret/life'), never)).rejects.toThrow(
+      'Vault has no secret at secret/data/life',
+    );
     await expect(store.probeVersion(ref('secret/life'), never)).rejects.toMatchObject({ kind: 'not-found' });
     await put('life', '{"v":1}');
     const again = await store.probeVersion(ref('secret/life', { versionId: '1' }), never);
@@ -143,15 +145,15 @@ describe('a secret of a real Vault', () => {
     expect(again).not.toBe(first.version);
   });
 
-  it('is not found in a mount that is not there', async () => {
+  it('is not found in a mount that does not exist', async () => {
     const store = await asRoot();
     await expect(store.fetchSecret(ref('nowhere/x'), never)).rejects.toMatchObject({
       kind: 'not-found',
-      message: expect.stringContaining('there is no such mount') as string,
+      message: expect.stringContaining('the mount does not exist') as string,
     });
   });
 
-  it('is read as far as the policy of an AppRole goes', async () => {
+  it('is read as far as the policy of an AppRole allows', async () => {
     await put('app/db', '{"v":1}');
     await put('app/open/db', '{"v":1}');
     await put('other', '{"v":1}');
@@ -165,7 +167,7 @@ describe('a secret of a real Vault', () => {
     });
   });
 
-  it('is read after Vault has revoked our session', async () => {
+  it('is read after Vault has revoked the session', async () => {
     await put('app/db', '{"v":1}');
     const store = await asApp();
     await store.fetchSecret(ref('secret/app/db'), never);
@@ -174,7 +176,7 @@ describe('a secret of a real Vault', () => {
     expect(await store.fetchSecret(ref('secret/app/db'), never)).toMatchObject({ payload: { text: '{"v":1}' } });
   });
 
-  it('is not read with an AppRole or a token that Vault does not know, and no message shows them', async () => {
+  it('is not read with an unknown AppRole or token, and no message contains them', async () => {
     const proofs = [
       await provider({ method: 'approle', roleId: 'unknown' }, { VAULT_SECRET_ID: 'hidden-proof' }),
       await provider({ method: 'token' }, { VAULT_TOKEN: 'hidden-proof' }),
@@ -187,7 +189,7 @@ describe('a secret of a real Vault', () => {
     }
   });
 
-  it('may be asked for again when the network failed or Vault was busy', async () => {
+  it('causes a transient error if the network fails or Vault is busy', async () => {
     await put('app/db', '{"v":1}');
     const store = await asRoot();
     const faults = [

@@ -56,8 +56,8 @@ const ref = (path: string, more: Partial<SecretRef> = {}): SecretRef => ({ path,
 
 const logins = (): number => fake.http.calls.filter((call) => call.endsWith('/login')).length;
 
-describe('a secret of Vault', () => {
-  it('is read from KV version 2 with its numbers as they were written, and named by version and time', async () => {
+describe('a secret in Vault', () => {
+  it('is read from KV version 2 with numbers as written, and its version consists of number and time', async () => {
     fake.put('secret', 'app/db', '{"id": 12345678901234567890, "ratio": 1.10}');
     const secret = await asRoot().fetchSecret(ref('secret/data/app/db'), never);
     expect(secret).toEqual({
@@ -70,7 +70,7 @@ describe('a secret of Vault', () => {
     expect(observed).toEqual(['ReadSecret OK']);
   });
 
-  it('is read from KV version 1, which knows no versions', async () => {
+  it('is read from KV version 1, which has no versions', async () => {
     fake.put('kv', 'app', { a: 'b' });
     const store = asRoot();
     expect(await store.fetchSecret(ref('kv/app'), never)).toMatchObject({
@@ -84,17 +84,17 @@ describe('a secret of Vault', () => {
     });
   });
 
-  it('is read in the version that is asked for', async () => {
+  it('is read in the requested version', async () => {
     fake.put('secret', 'x', { v: 1 });
     fake.put('secret', 'x', { v: 2 });
     const first = await asRoot().fetchSecret(ref('secret/data/x', { versionId: '1' }), never);
     expect(first).toMatchObject({ payload: { text: '{"v":1}' }, version: expect.stringMatching(/^1@/) as string });
     await expect(asRoot().fetchSecret(ref('secret/data/x', { versionId: 'latest' }), never)).rejects.toThrow(
-      'by its number',
+      'must be the number of a version',
     );
   });
 
-  it('is probed by its metadata, and gets another version when it is made anew', async () => {
+  it('is probed by its metadata, and has another version when it is recreated', async () => {
     fake.put('secret', 'x', { v: 1 });
     const store = asRoot();
     const { version } = await store.fetchSecret(ref('secret/data/x'), never);
@@ -110,7 +110,7 @@ describe('a secret of Vault', () => {
   it.each([
     ['deleted', /^version 1 of secret\/data\/x in Vault is deleted: undelete it/],
     ['destroyed', /^version 1 of secret\/data\/x in Vault is destroyed/],
-  ] as const)('that is %s is not found, and the message says so', async (state, message) => {
+  ] as const)('that is %s is not found, and the message reports it', async (state, message) => {
     fake.put('secret', 'x', { v: 1 });
     fake.change('secret', 'x', state);
     const store = asRoot();
@@ -121,9 +121,9 @@ describe('a secret of Vault', () => {
     expect(await store.probeVersion(ref('secret/data/x'), never)).toBeUndefined();
   });
 
-  it('that is not there is not found, and so is a mount', async () => {
+  it('that is missing is not found, and neither is a missing mount', async () => {
     const store = asRoot();
-    const missing = expect.stringMatching(/^Vault has nothing at secret\/data\/x: create the secret/) as string;
+    const missing = expect.stringMatching(/^Vault has no secret at secret\/data\/x: create the secret/) as string;
     for (const read of [
       store.fetchSecret(ref('secret/data/x'), never),
       store.probeVersion(ref('secret/data/y'), never),
@@ -131,10 +131,10 @@ describe('a secret of Vault', () => {
       await expect(read).rejects.toMatchObject({ kind: 'not-found', provider: 'vault', code: '404' });
     }
     await expect(store.fetchSecret(ref('secret/data/x'), never)).rejects.toMatchObject({ message: missing });
-    await expect(store.fetchSecret(ref('nowhere/data/x'), never)).rejects.toThrow('there is no such mount');
+    await expect(store.fetchSecret(ref('nowhere/data/x'), never)).rejects.toThrow('the mount does not exist');
   });
 
-  it('that we may not read is denied with the policy that would allow it', async () => {
+  it('that is forbidden is denied, with the policy that would allow it', async () => {
     fake.put('secret', 'x', { v: 1 });
     fake.deny('secret/data/**');
     await expect(asRoot().fetchSecret(ref('secret/data/x'), never)).rejects.toMatchObject({
@@ -143,7 +143,7 @@ describe('a secret of Vault', () => {
     });
   });
 
-  it('is not probed for a while where we may not read its metadata, and others are', async () => {
+  it('is not probed for a while if its metadata is forbidden, while others are', async () => {
     for (const name of ['x', 'y']) fake.put('secret', name, { v: 1 });
     fake.deny('secret/metadata/x');
     const store = asRoot();
@@ -167,19 +167,19 @@ describe('a secret of Vault', () => {
   });
 
   it.each([
-    ['region', { region: 'eu-1' }, 'the annotation; it knows versionId'],
-    ['versionStage', { versionStage: 'AWSCURRENT' }, 'the annotation; it knows versionId'],
-    ['role', { role: 'other' }, 'the annotation, or from the rule of the policy; it knows versionId'],
-  ])('is not read with a %s that would mean nothing', async (field, more, from) => {
+    ['region', { region: 'eu-1' }, 'the annotation; it supports versionId'],
+    ['versionStage', { versionStage: 'AWSCURRENT' }, 'the annotation; it supports versionId'],
+    ['role', { role: 'other' }, 'the annotation, or from the rule of the policy; it supports versionId'],
+  ])('is not read with an unsupported %s', async (field, more, from) => {
     await expect(asRoot().fetchSecret(ref('secret/x', more), never)).rejects.toThrow(
-      `the provider vault knows no ${field}: remove it from ${from}`,
+      `the provider vault does not support ${field}: remove it from ${from}`,
     );
     expect(fake.http.calls).toEqual([]);
   });
 });
 
 describe('a login to Vault', () => {
-  it('is made once for all who ask, and again before it ends', async () => {
+  it('is shared by concurrent callers, and repeated before it expires', async () => {
     fake.put('secret', 'x', { v: 1 });
     const store = await asRole();
     await Promise.all([1, 2, 3].map(() => store.fetchSecret(ref('secret/data/x'), never)));
@@ -193,7 +193,7 @@ describe('a login to Vault', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is made again when Vault has ended the session', async () => {
+  it('is repeated when Vault has revoked the session', async () => {
     fake.put('secret', 'x', { v: 1 });
     const store = await asRole();
     await store.fetchSecret(ref('secret/data/x'), never);
@@ -203,7 +203,7 @@ describe('a login to Vault', () => {
     expect(logins()).toBe(2);
   });
 
-  it('is not repeated for each path that the role may not read', async () => {
+  it('is not repeated for each path that is denied to the role', async () => {
     fake.deny('secret/data/**');
     const store = await asRole();
     for (const path of ['secret/data/x', 'secret/data/y', 'secret/data/z']) {
@@ -212,7 +212,7 @@ describe('a login to Vault', () => {
     expect(logins()).toBe(1);
   });
 
-  it('is made as the role that the request names', async () => {
+  it('uses the role of the request', async () => {
     fake.put('secret', 'x', { v: 1 });
     fake.deny('secret/data/x', 'other');
     const store = await asRole();
@@ -225,7 +225,7 @@ describe('a login to Vault', () => {
     });
   });
 
-  it('by AppRole takes the secret id from a file, and no message shows it', async () => {
+  it('by AppRole reads the secret id from a file, and no message contains it', async () => {
     fake.put('secret', 'x', { v: 1 });
     const secretIdFile = join(folder, 'secret-id');
     await writeFile(secretIdFile, 'hidden-secret-id');
@@ -240,12 +240,12 @@ describe('a login to Vault', () => {
     expect(await store.fetchSecret(ref('secret/data/x'), never)).toMatchObject({ provider: 'vault' });
   });
 
-  it('is not needed with a token, whose file is read anew for each call', async () => {
+  it('is not needed with a token, whose file is read for each call', async () => {
     fake.put('secret', 'x', { v: 1 });
     const tokenFile = join(folder, 'token');
     const store = provider({ auth: { method: 'token', tokenFile } });
     await expect(store.fetchSecret(ref('secret/data/x'), never)).rejects.toThrow(
-      `there is no credential in ${tokenFile}`,
+      `the file ${tokenFile} does not contain a credential`,
     );
     await writeFile(tokenFile, 'old');
     await expect(store.fetchSecret(ref('secret/data/x'), never)).rejects.toMatchObject({ kind: 'denied' });
@@ -258,7 +258,7 @@ describe('a login to Vault', () => {
     ['token', /set vault\.auth\.tokenFile, or VAULT_TOKEN/],
     ['approle', /set vault\.auth\.roleId/],
     ['kubernetes', /set vault\.auth\.role, or a role in the policy/],
-  ])('by %s without what it needs says what to set', async (method, message) => {
+  ])('by %s with a missing setting reports what to set', async (method, message) => {
     await expect(provider({ auth: { method } }).fetchSecret(ref('secret/x'), never)).rejects.toMatchObject({
       kind: 'denied',
       message: expect.stringMatching(message) as string,
@@ -266,7 +266,7 @@ describe('a login to Vault', () => {
     expect(fake.http.calls).toEqual([]);
   });
 
-  it('that hangs ends after 30 s, and who left before has not waited', async () => {
+  it('that hangs ends after 30 s, and does not block a caller that aborts earlier', async () => {
     const store = await asRole();
     fake.http.fail(/login$/, 'hang');
     const hanging = fake.http.hanging();
@@ -284,7 +284,7 @@ describe('a login to Vault', () => {
 });
 
 describe('the address of Vault', () => {
-  it('comes from VAULT_ADDR where the configuration has none', async () => {
+  it('defaults to VAULT_ADDR', async () => {
     fake.put('secret', 'x', { v: 1 });
     const env = { VAULT_TOKEN: fake.rootToken, VAULT_ADDR: `${fake.http.url}/` };
     const store = provider({ address: undefined, auth: { method: 'token' } }, env);
@@ -293,10 +293,10 @@ describe('the address of Vault', () => {
 
   it.each([
     [{}, 'set vault.address, or VAULT_ADDR'],
-    [{ VAULT_ADDR: 'vault.example.com' }, 'no https:// URL'],
+    [{ VAULT_ADDR: 'vault.example.com' }, 'must be an https:// URL'],
     [{ VAULT_ADDR: 'https://me:hunter2@vault.example.com' }, 'without user'],
-    [{ VAULT_ADDR: 'http://vault.example.com' }, 'would get tokens without TLS'],
-  ])('%j is refused before any token leaves', async (env, message) => {
+    [{ VAULT_ADDR: 'http://vault.example.com' }, 'without TLS'],
+  ])('%j is rejected before any token is sent', async (env, message) => {
     const store = provider({ address: undefined, auth: { method: 'token' } }, { ...env, VAULT_TOKEN: 'hidden' });
     const failure: unknown = await store.fetchSecret(ref('secret/x'), never).catch((error: unknown) => error);
     expect(failure).toMatchObject({ kind: 'refused', message: expect.stringContaining(message) as string });

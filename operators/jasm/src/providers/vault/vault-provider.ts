@@ -96,7 +96,7 @@ export class VaultProvider implements SecretProvider {
     });
     const secret = vaultSecret(ref.path, this.#config);
     if (ref.versionId !== undefined && (secret.version === 1 || !/^[1-9]\d{0,14}$/.test(ref.versionId))) {
-      throw new ProviderError('versionId selects a version of KV version 2 by its number, for instance "3"', {
+      throw new ProviderError('versionId must be the number of a version in KV version 2, for example "3"', {
         kind: 'refused',
         provider: PROVIDER,
         operation: 'ReadSecret',
@@ -137,7 +137,8 @@ function versionOf({ created_time }: VersionMetadata, number: unknown): string {
 }
 
 function gone({ version, destroyed }: VersionMetadata, { path }: SecretRef, operation: string): ProviderError {
-  const problem = destroyed === true ? 'is destroyed: write a new one' : 'is deleted: undelete it, or write a new one';
+  const problem =
+    destroyed === true ? 'is destroyed: write a new version' : 'is deleted: undelete it, or write a new version';
   return new ProviderError(`version ${String(version)} of ${path} in Vault ${problem}`, {
     kind: 'not-found',
     provider: PROVIDER,
