@@ -44,7 +44,7 @@ export const shopController = controller(Shop)
     });
     if (!isDone) {
       const names = waiting.map((each) => `${each.key.name}${each.isOverdue ? ' (overdue)' : ''}`);
-      status.condition('Ready', false, 'ShuttingDown', `waits for ${names.join(', ')} to go`);
+      status.condition('Ready', false, 'ShuttingDown', `waiting for ${names.join(', ')} to be deleted`);
       return { requeueAfterMs };
     }
     const stored = await live.find(ConfigMap, settingsKey(object));

@@ -51,7 +51,7 @@ it('takes the back down when the last Pod of the front is gone, and leaves the s
   const { metadata } = await c.until(Deployment, { name: 'toys-front' }, (each) => isTerminating(each));
   expect(metadata?.finalizers).toEqual(['foregroundDeletion']);
   const waiting = await untilReady(c, 'False', 'ShuttingDown');
-  expect(findCondition(waiting, 'Ready')?.message).toBe('waits for toys-front to go');
+  expect(findCondition(waiting, 'Ready')?.message).toBe('waiting for toys-front to be deleted');
   await c.restart();
   expect(isTerminating(await c.admin.get(Deployment, { namespace: c.namespace, name: 'toys-back' }))).toBe(false);
 

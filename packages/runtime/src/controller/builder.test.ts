@@ -84,7 +84,7 @@ describe('controller', () => {
         ConfigMap,
         { map: () => [] },
       ),
-    ).toThrow(/declared twice; give one of them a name of its own with "as"/);
+    ).toThrow(/declared twice; name one of them with "as"/);
     expect(() =>
       controller(ConfigMap).owns(Secret).owns(
         // @ts-expect-error the kind is declared already
@@ -315,19 +315,19 @@ describe('what a controller writes', () => {
   });
 
   it.each([
-    ['a core kind', () => controller(ConfigMap).reconcile(() => {}), /needs a finalizer of its own/],
-    ['a bad name', () => controller(Site, { finalizer: 'mine' }).reconcile(() => {}), /a domain, a slash and a name/],
+    ['a core kind', () => controller(ConfigMap).reconcile(() => {}), /has no default finalizer/],
+    ['a bad name', () => controller(Site, { finalizer: 'mine' }).reconcile(() => {}), /the form domain\/name/],
     [
       'a view without metadata',
       () => controller(Site, { view: project(({ spec }: ObjectOf<typeof Site>) => spec) }).reconcile(() => {}),
-      /needs the view full or metadata/,
+      /requires the view "full" or "metadata"/,
     ],
   ])('refuses a cleanup of %s', (_, declare, text) => {
     expect(() => declare().cleanup(() => {})).toThrow(text);
   });
 
   it('is declared once per kind', () => {
-    expect(() => controller(Site).applies(Secret).applies(Secret)).toThrow(/declares twice that it applies Secret/);
+    expect(() => controller(Site).applies(Secret).applies(Secret)).toThrow(/declares \.applies\(Secret\) twice/);
   });
 });
 
@@ -422,7 +422,7 @@ describe('what a controller owns', () => {
         await apply(Secret, { metadata });
       });
     expect(written(declared)).toEqual([]);
-    expect(() => controller(Site).owns(Secret, { apply: false, remove: true })).toThrow(/leave out "apply: false"/);
+    expect(() => controller(Site).owns(Secret, { apply: false, remove: true })).toThrow(/omit "apply: false"/);
   });
 
   it('is written as declared where it is declared too', () => {

@@ -423,7 +423,7 @@ describe('watched objects', () => {
     expect(new Set(mapped)).toEqual(
       new Set(['delete of watched Secret default/bad', 'add of watched Secret default/bad-too']),
     );
-    expect(lines).toEqual(['controller started', 'a map function threw, trying again', 'a map function works again']);
+    expect(lines).toEqual(['controller started', 'map function threw, retrying', 'map function works again']);
     expect(await metrics.render()).toContain('bowline_unmapped_objects{controller="configmap"} 0');
     expect(await metrics.render()).toMatch(/bowline_map_errors_total\{controller="configmap"\} \d+/);
   });

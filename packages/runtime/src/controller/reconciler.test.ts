@@ -181,7 +181,7 @@ describe('Reconciler', () => {
   });
 
   it.each([
-    ['a string', 'text', /threw something that is no Error: text/],
+    ['a string', 'text', /threw a value that is not an Error: text/],
     ['undefined', undefined, /a value of type undefined/],
     ['null', null, /a value of type null/],
     ['an object, without saying what is in it', { password: 'canary' }, /a value of type object$/],
@@ -314,7 +314,7 @@ describe('Reconciler', () => {
       gate.close();
       await clock.advance(0);
       expect(reconciler.overdueKeys()).toEqual([]);
-      expect(log.lines.map((line) => line.message)).toContain('reconcile ended after its time');
+      expect(log.lines.map((line) => line.message)).toContain('reconcile returned after its timeout');
       // It was added meanwhile, so it runs again immediately; that run requests a new signal.
       expect(await metric(result('error'))).toBe(1);
       expect(await metric(result('success'))).toBe(2);

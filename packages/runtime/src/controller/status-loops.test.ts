@@ -54,7 +54,7 @@ describe('a status that changes in every run', () => {
     await clock.advance(300_000);
     await steady();
 
-    const said = 'the status changes in every run, slowing down';
+    const said = 'status changes in every run, slowing down';
     expect(lines.filter((line) => line === said)).toEqual([said]);
     expect(server.all(Event)).toMatchObject([
       {
@@ -68,7 +68,7 @@ describe('a status that changes in every run', () => {
     isSettled = true;
     await clock.advance(600_000);
     await steady();
-    expect(lines.at(-1)).toBe('the status has settled');
+    expect(lines.at(-1)).toBe('status no longer changes in every run');
     expect(runner.entries()).toEqual([]);
   });
 

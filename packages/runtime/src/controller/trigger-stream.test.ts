@@ -88,7 +88,7 @@ describe('a trigger', () => {
     sent.send('x');
     await settled();
     expect(seen).toEqual(['x']);
-    expect(lines).toEqual(['a trigger failed, opening it again']);
+    expect(lines).toEqual(['trigger failed, reopening it']);
     // It was healthy for a while: the next failure counts as the first one.
     await clock.advance(60_000);
     sent.fail();
@@ -115,7 +115,7 @@ describe('a trigger', () => {
     for (const value of ['', 'k'.repeat(2_000), 7, null, { namespace: 1, name: 'x' }, 'good']) sent.send(value);
     await settled();
     expect(seen).toEqual(['good']);
-    expect(lines.filter((line) => line === 'a trigger gave something that is no key')).toHaveLength(5);
+    expect(lines.filter((line) => line === 'trigger yielded a value that is not a key')).toHaveLength(5);
   });
 
   it('is not read on while the queue is long, and goes on when it is shorter', async () => {
@@ -164,6 +164,6 @@ describe('a trigger', () => {
     await until(() => isClosed);
     await clock.advance(5_000);
     await running;
-    expect(lines).toEqual(['a trigger has not ended although its signal is aborted']);
+    expect(lines).toEqual(['trigger did not end after its signal was aborted']);
   });
 });

@@ -161,7 +161,7 @@ describe('withinNamespaces', () => {
         controllers: [controller(ConfigMap).reconcile(() => {})],
         permissions: [allow(['create'], SubjectAccessReview)],
       }),
-      /it may create subjectaccessreviews.*`only: 'cluster-wide'`/,
+      /it declares permission to create subjectaccessreviews.*`only: 'cluster-wide'`/,
     ],
   ])('refuses %s that is cluster-scoped, and names it', (_, refused, message) => {
     const limit = () => withinNamespaces(refused, ['a']);

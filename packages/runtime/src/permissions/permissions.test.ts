@@ -120,14 +120,14 @@ describe('a restricted client', () => {
 describe('allow', () => {
   it.each([
     ['nothing', () => allow([], Secret), /at least one verb/],
-    ['a wildcard verb', () => allow(['*'], Secret), /no wildcards/],
-    ['a wildcard subresource', () => allow(['get'], Secret, { subresource: '*' }), /no wildcards/],
-    ['a path below a subresource', () => allow(['get'], Secret, { subresource: 'proxy/x' }), /is one word/],
+    ['a wildcard verb', () => allow(['*'], Secret), /wildcards are not supported/],
+    ['a wildcard subresource', () => allow(['get'], Secret, { subresource: '*' }), /wildcards are not supported/],
+    ['a path below a subresource', () => allow(['get'], Secret, { subresource: 'proxy/x' }), /is a single path segment/],
     ['an empty name', () => allow(['get'], Secret, { names: [''] }), /is empty/],
-    ['no names', () => allow(['get'], Secret, { names: [] }), /leave it out to mean any name/],
-    ['no namespaces', () => allow(['get'], Secret, { namespaces: [] }), /leave it out to mean everywhere/],
+    ['no names', () => allow(['get'], Secret, { names: [] }), /omit it to allow any name/],
+    ['no namespaces', () => allow(['get'], Secret, { namespaces: [] }), /omit it to allow all namespaces/],
     ['namespaces of a cluster-scoped kind', () => allow(['get'], Node, { namespaces: ['a'] }), /cluster-scoped/],
-    ['a creation by name', () => allow(['create'], Secret, { names: ['a'] }), /allow it apart, without names/],
+    ['a creation by name', () => allow(['create'], Secret, { names: ['a'] }), /allow it separately, without names/],
   ])('refuses %s', (_, call, text) => {
     expect(call).toThrow(
       expect.objectContaining({ code: 'BOWLINE_PERMISSION_INVALID', message: expect.stringMatching(text) }),

@@ -134,7 +134,7 @@ export class EventRecorder {
     });
     this.#counter = (options.metrics ?? noMetrics).counter({
       name: 'bowline_events_total',
-      help: 'Events by what became of them.',
+      help: 'Events by result.',
       labels: ['controller', 'result'],
     });
     for (const result of RESULTS) this.#count(result, 0);
@@ -238,7 +238,7 @@ export class EventRecorder {
       this.#count('overflow');
       this.#undelivered(dropped);
       if (!this.#isOverflowing) {
-        this.#log.warn('too many events wait to be sent, some are left to later reconciles', {
+        this.#log.warn('too many events wait to be sent, dropping some until a later reconcile reports them again', {
           waiting: this.#queue.size,
         });
       }
@@ -311,7 +311,7 @@ export class EventRecorder {
       this.#isRefused ||= isForbidden(error);
       if (!isNews || signal.aborted) return;
       const { kind, namespace, name = '' } = pending.regarding;
-      this.#log.warn('an event was not sent', {
+      this.#log.warn('cannot send an event', {
         kind,
         object: keyString({ namespace, name }),
         reason: pending.message.reason,

@@ -231,7 +231,7 @@ function saysThatItChanged(error: unknown, known: KubernetesObject | undefined):
 function contended({ resource, key }: Pick<ApplyPlan<KubernetesObject>, 'resource' | 'key'>): BowlineError {
   return new BowlineError(
     'BOWLINE_WRITE_CONTENDED',
-    `cannot apply ${describeKey(resource, key)}: it comes and goes; find out who else writes it`,
+    `cannot apply ${describeKey(resource, key)}: it is repeatedly deleted and recreated; find out which other client writes it`,
     { retryable: true },
   );
 }

@@ -66,9 +66,9 @@ describe('what is refused before anything is sent', () => {
       'metadata.name is missing',
     ],
     ['no namespace', ConfigMap, { metadata: { name: 'a' } }, 'metadata.namespace is missing'],
-    ['a namespace too many', Namespace, { metadata: key }, 'leave out metadata.namespace'],
-    ['a status', ConfigMap, { metadata: key, status: {} }, 'leave out status'],
-    ['what only the server says', ConfigMap, answer, 'leave out metadata.managedFields'],
+    ['a namespace too many', Namespace, { metadata: key }, 'omit metadata.namespace'],
+    ['a status', ConfigMap, { metadata: key, status: {} }, 'omit status'],
+    ['what only the server says', ConfigMap, answer, 'omit metadata.managedFields'],
     ['write-only fields', Secret, { metadata: key, stringData: {} }, 'write data instead of stringData'],
   ])('is %s', async (_, resource, object, message) => {
     const { writer } = setUp([]);
