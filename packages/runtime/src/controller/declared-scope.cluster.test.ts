@@ -32,7 +32,7 @@ const accounts = controller(Account)
     }));
   });
 
-test('refuses a child outside the selector that owns declares, and never overwrites one that is written once', async () => {
+test('rejects a child outside the selector of .owns, and never overwrites one that is created once', async () => {
   const operator = defineOperator({
     name: 'accounts',
     domain: 'bowline.dev',

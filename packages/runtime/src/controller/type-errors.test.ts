@@ -144,7 +144,7 @@ function screenLines(message: string): number {
 }
 
 // One program for all: reading the types of the packages takes time, and happens once.
-it('says of a mistake about a kind what to do, in a few lines', () => {
+it('explains a type error about a kind in a few lines', () => {
   const [correct, ...messages] = messagesOf([PREAMBLE, ...MISTAKES.map(({ code }) => `${PREAMBLE}${code}\n`)]);
   expect(correct).toBe('');
   for (const [index, { what, says }] of MISTAKES.entries()) {

@@ -365,7 +365,7 @@ describe('Manager', () => {
   it.each([
     [true, 'deleted'],
     [false, 'BOWLINE_UNDECLARED_PERMISSION'],
-  ])('allows an operator what its configuration, with deletion %s, grants', async (allowDeletion, end) => {
+  ])('grants an operator the permissions of its configuration, with deletion %s', async (allowDeletion, end) => {
     const outcomes: string[] = [];
     const operator = defineOperator({
       name: 'tidy',

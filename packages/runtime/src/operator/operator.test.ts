@@ -31,7 +31,7 @@ const cleaner = (name: string) =>
 const sample = { apiVersion: 'example.dev/v1', kind: 'Site', metadata: { name: 'a' }, spec: {} };
 
 describe('defineOperator', () => {
-  it('takes kinds, samples, commands, permissions and a schema of its configuration', () => {
+  it('accepts kinds, samples, commands, permissions and a schema of its configuration', () => {
     const agent = command({
       name: 'agent',
       summary: 'Run beside the gateway',
@@ -57,7 +57,7 @@ describe('defineOperator', () => {
     expect(operator).toMatchObject({ samples: [sample], commands: [{ name: 'agent' }] });
   });
 
-  it('gives commands what they declare: options, arguments and a cluster', () => {
+  it('passes commands their declared options, arguments and cluster', () => {
     command({
       name: 'mock set',
       summary: 'Puts a value',
@@ -92,7 +92,7 @@ describe('defineOperator', () => {
     expect(await readConfig('whole', schema, { url: 'x' })).toEqual({ url: 'x', depth: 3 });
   });
 
-  it('demands a setup that returns what its controllers need', () => {
+  it('requires a setup that returns the dependencies of its controllers', () => {
     defineOperator({ name: 'plain', domain: 'bowline.dev', controllers: [plain] });
     defineOperator({
       name: 'both',
@@ -112,7 +112,7 @@ describe('defineOperator', () => {
     defineOperator({ name: 'wrong', domain: 'bowline.dev', controllers: [needy], setup: () => ({ greet: 1 }) });
   });
 
-  it('gives services what setup returned, and setup the configuration as parsed', () => {
+  it('passes the parsed configuration to setup, and the result of setup to services', () => {
     defineOperator({
       name: 'configured',
       domain: 'bowline.dev',
@@ -126,7 +126,7 @@ describe('defineOperator', () => {
     });
   });
 
-  it('lets services alone follow the type of setup', () => {
+  it('types services by setup when there are no controllers', () => {
     defineOperator({
       name: 'services',
       domain: 'bowline.dev',
@@ -187,7 +187,7 @@ describe('defineOperator', () => {
     expect(define).toThrow(expect.objectContaining({ code: 'BOWLINE_OPERATOR_INVALID' }));
   });
 
-  it('makes the names of objects shorter where the domain is longer', () => {
+  it('allows only shorter names with a longer domain', () => {
     const define = (domain: string, length: number) => () =>
       defineOperator({ name: 'x'.repeat(length), domain, controllers: [plain] });
     expect(define('platform.example.com', 46)).not.toThrow();

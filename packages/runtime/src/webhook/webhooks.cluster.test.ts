@@ -184,7 +184,7 @@ it('mutates by object and by patch, in order, and returns warnings', async () =>
   expect(logged.join('')).toContain('"warning":"a team was chosen"');
 });
 
-it('reviews dry runs, and its client refuses writes then', async () => {
+it('reviews dry runs with a client that rejects writes', async () => {
   await using c = await cluster();
   const refused: string[] = [];
   const writing = validating(ConfigMap, {
@@ -260,7 +260,7 @@ it('reads declared kinds from the cache, and gets the return value of setup', as
   expect(error.message).toContain('there are 2');
 });
 
-it('serves a given certificate and its replacement without a failed admission', async () => {
+it('serves an external certificate and its replacement without a failed admission', async () => {
   await using c = await cluster();
   const Ship = await shipKind(c);
   const folder = await mkdtemp(join(tmpdir(), 'bowline-webhook-'));
