@@ -18,7 +18,7 @@ export interface WriterOptions {
   /** The owner of the written fields; see `fieldManagerOf`. */
   readonly fieldManager: string;
   /**
-   * How `apply` and `remove` distinguish our objects from others, unless a call passes its own marks. An owner that
+   * How `apply` and `remove` distinguish our objects from others, unless a call passes others. An owner that
    * cannot own an object, because it is in another namespace, is omitted if labels are set.
    */
   readonly marks?: Marks | undefined;
