@@ -101,8 +101,8 @@ const RESULTS = ['created', 'counted', 'present', 'limited', 'overflow', 'failed
  *
  * Several events are sent concurrently: warnings before normal ones, the namespaces in turn. An event that was not
  * delivered (the queue was full, the object had too many, the server rejected it) does not count as sent: the next
- * observation that reports it sends it again. The first event of a kind about an object has a name derived from its content, so
- * that a process that does not know whether an earlier one delivered it can send it without repeating it.
+ * observation that reports it sends it again. The first event of a kind about an object has a name derived from its
+ * content, so that a process that does not know whether an earlier one delivered it can send it without repeating it.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
@@ -143,8 +143,8 @@ export class EventRecorder {
   /**
    * transitions takes all messages of one observation of an object. Only those that the previous one did not report are
    * recorded, so that a lasting state is reported when it begins, and again when it recurs. `isNews` applies to the
-   * first observation of a process, which has no previous one: true reports everything; false reports warnings unless an
-   * earlier process has delivered them, and nothing else. Defaults to true. `reports` are about other objects.
+   * first observation of a process, which has no previous one: true reports everything; false reports warnings unless
+   * an earlier process has delivered them, and nothing else. Defaults to true. `reports` are about other objects.
    */
   transitions(
     resource: Resource,
@@ -163,10 +163,10 @@ export class EventRecorder {
   }
 
   /**
-   * reports is like `transitions` for an observation of no single object: `look` identifies the observer, whose messages
-   * about an object are compared with those that it reported about the same object before. Several observers may report
-   * on one object; none withdraws the messages of another. Messages of its first observation are sent unless an earlier
-   * process delivered them.
+   * reports is like `transitions` for an observation of no single object: the messages about an object are compared
+   * with those that the same `look` reported about it before. Several observers may report on one object; none
+   * withdraws the messages of another. Messages of the first observation are sent unless an earlier process delivered
+   * them.
    */
   reports(look: string, reports: readonly EventReport[]): void {
     this.#observe(look, reports, 'unknown');

@@ -33,7 +33,7 @@ export interface Written<T> {
 export interface ApplyPlan<T extends KubernetesObject> {
   readonly resource: Resource<T>;
   readonly key: ObjectKey;
-  /** The desired object with our marks. */
+  /** The desired object with our owner reference and labels. */
   readonly desired: T;
   readonly marks: Marks;
   readonly isOurs: (object: KubernetesObject) => boolean;
