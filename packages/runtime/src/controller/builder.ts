@@ -132,7 +132,9 @@ function impliedWrites(
   resource: Resource,
   { apply = true, remove = false, namespaces }: Pick<AnyOptions, 'namespaces'> & OwningOptions<boolean, boolean>,
 ): readonly WriteDeclaration[] {
-  if (remove && !apply) refuse(name, `it declares "remove: true" and "apply: false" for ${resource.kind}; omit "apply: false"`);
+  if (remove && !apply) {
+    refuse(name, `it declares "remove: true" and "apply: false" for ${resource.kind}; omit "apply: false"`);
+  }
   return apply ? [{ verb: 'apply', resource, remove, namespaces }] : [];
 }
 
@@ -180,7 +182,10 @@ function finalizerOf(draft: Draft): string {
     return refuse(draft.name, 'a cleanup of a core kind has no default finalizer: set "finalizer"');
   }
   if (!isQualified(finalizer)) {
-    refuse(draft.name, `the finalizer ${JSON.stringify(finalizer)} must have the form domain/name, such as example.com/cleanup`);
+    refuse(
+      draft.name,
+      `the finalizer ${JSON.stringify(finalizer)} must have the form domain/name, such as example.com/cleanup`,
+    );
   }
   return finalizer;
 }

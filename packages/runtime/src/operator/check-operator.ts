@@ -69,8 +69,12 @@ function checkCommand({ name, args }: Command): string[] {
     ...given
       .filter(([argument]) => !isLabel(argument))
       .map(([argument]) => `the argument "${argument}" of the command "${name}" must be a DNS label`),
-    ...(late ? [`the required argument "${late[0]}" of the command "${name}" follows an optional one; reorder them`] : []),
-    ...(greedy ? [`the argument "${greedy[0]}" of the command "${name}" takes all remaining words, so it must be the last`] : []),
+    ...(late
+      ? [`the required argument "${late[0]}" of the command "${name}" follows an optional one; reorder them`]
+      : []),
+    ...(greedy
+      ? [`the argument "${greedy[0]}" of the command "${name}" takes all remaining words, so it must be the last`]
+      : []),
   ];
 }
 

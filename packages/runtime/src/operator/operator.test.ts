@@ -152,7 +152,10 @@ describe('defineOperator', () => {
     [{ name: 'shouting', domain: 'Example.com', controllers: [plain] }, /domain must be a DNS name/],
     [{ name: 'empty' }, /neither controllers nor services nor webhooks/],
     [{ name: 'kinds', controllers: [plain], resources: [Site, Site] }, /kind name "Site.v1.example.dev" is used twice/],
-    [{ name: 'rivals', controllers: [ready, other] }, /controllers ready and other both write the Ready condition of Site/],
+    [
+      { name: 'rivals', controllers: [ready, other] },
+      /controllers ready and other both write the Ready condition of Site/,
+    ],
     [{ name: 'held', controllers: [held] }, /controller held sets the finalizer example.dev\/x but has no cleanup/],
     [
       { name: 'sample', controllers: [plain], resources: [Site], samples: [{ ...sample, spec: { size: 0 } }] },

@@ -90,7 +90,8 @@ class Limit {
   }
 
   #refuse(what: string, declaration?: string): never {
-    const author = declaration === undefined ? '' : `, or declare it with \`${declaration}\` if the operator works without it`;
+    const author =
+      declaration === undefined ? '' : `, or declare it with \`${declaration}\` if the operator works without it`;
     throw new BowlineError(
       'BOWLINE_CLUSTER_WIDE_KIND',
       `cannot limit the operator ${this.#operator} to the namespaces ${this.#namespaces.join(', ')}: ${what}, which is cluster-scoped; run it without namespaces${author}`,

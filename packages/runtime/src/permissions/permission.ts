@@ -67,7 +67,9 @@ export function allow(verbs: readonly Verb[], kind: Resource, options: AllowOpti
     ...(subresource === undefined ? [] : [subresource]),
   ];
   if (words.some((word) => word.includes('*'))) refuse('wildcards are not supported; list each value');
-  if (subresource?.includes('/')) refuse('a subresource is a single path segment; RBAC does not authorize paths below it');
+  if (subresource?.includes('/')) {
+    refuse('a subresource is a single path segment; RBAC does not authorize paths below it');
+  }
   if (words.includes('')) refuse('a verb, name, namespace or subresource is empty');
   if (names?.length === 0) refuse('names is empty; omit it to allow any name');
   if (namespaces?.length === 0) refuse('namespaces is empty; omit it to allow all namespaces');

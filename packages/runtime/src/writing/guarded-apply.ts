@@ -191,7 +191,11 @@ class GuardedApply<T extends KubernetesObject> {
    * compare returns what an apply would change, and whether that differs from what the server made of the same apply
    * before.
    */
-  #compare(object: T): { difference?: FieldDifference | undefined; owned?: FieldsV1 | undefined; isUnchanged: boolean } {
+  #compare(object: T): {
+    difference?: FieldDifference | undefined;
+    owned?: FieldsV1 | undefined;
+    isUnchanged: boolean;
+  } {
     const { resource, desired } = this.#plan;
     const { fieldManager, shapeOf, settled } = this.#tools;
     const owned = appliedFields(object, fieldManager, apiVersionOf(resource));
