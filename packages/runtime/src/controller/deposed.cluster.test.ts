@@ -64,7 +64,7 @@ function operatorWith({ opens, begun, ended }: Gate, namespace: string) {
           case 'status':
             return status.set({ words: 1 });
           case 'event':
-            return event('Normal', 'Ordered', 'somebody said so');
+            return event('Normal', 'Ordered', 'it was requested');
           case 'live':
             return live.create(ConfigMap, { metadata: key });
           case 'client':

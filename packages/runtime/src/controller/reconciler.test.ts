@@ -253,7 +253,7 @@ describe('Reconciler', () => {
     const times: number[] = [];
     const { clock, queue } = setUp(() => {
       times.push(clock.monotonic());
-      throw slow('SourceMissing', 'not there yet', { minMs: 30_000, maxMs: 40_000 });
+      throw slow('SourceMissing', 'not available yet', { minMs: 30_000, maxMs: 40_000 });
     });
     queue.add('a');
     await clock.advance(110_000);

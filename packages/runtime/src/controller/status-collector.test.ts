@@ -40,7 +40,7 @@ describe('summarize', () => {
     [
       'a failure that is retried slowly',
       [],
-      failed(slow('NotThere', 'not there yet')),
+      failed(slow('NotThere', 'not available yet')),
       false,
       'NotThere',
       'InProgress',

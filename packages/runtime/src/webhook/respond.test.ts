@@ -28,7 +28,7 @@ it.each<[string, AnyAnswer, object]>([
     },
   ],
   [
-    'a code and reason of its own',
+    'a custom code and reason',
     deny({ message: 'later', code: 429, reason: 'TooManyRequests' }),
     { status: 'Failure', code: 429, reason: 'TooManyRequests', message: 'later' },
   ],

@@ -200,7 +200,7 @@ describe('cleanUpTiers', () => {
     await using c = await cluster();
     await child(c, 'c', 'second');
     const broken: CleanupTier = { name: 'first', find: () => Promise.reject(new Error('no list today')) };
-    const remove = () => Promise.reject(new Error('must not be asked'));
+    const remove = () => Promise.reject(new Error('must not be called'));
     const tools = { live: c.admin, clock: systemClock, fieldManager: MANAGER };
     const run = cleanUpTiers(tools, [broken], { deletion: background, remove });
     await expect(run).rejects.toThrow('no list today');

@@ -61,7 +61,7 @@ describe('createOnce', () => {
 });
 
 function unexpected(): Promise<never> {
-  return Promise.reject(new Error('must not be asked'));
+  return Promise.reject(new Error('must not be called'));
 }
 
 describe('release', () => {
