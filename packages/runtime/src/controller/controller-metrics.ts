@@ -44,7 +44,10 @@ export class ControllerMetrics implements Disposable {
     this.#errors = metrics.counter(of('reconcile_errors_total', 'Reconciles that threw or timed out'));
     this.#terminal = metrics.counter(of('terminal_reconcile_errors_total', 'Reconciles that threw a terminal error'));
     this.#panics = metrics.counter(
-      of('reconcile_panics_total', 'Reconciles that threw a value other than an Error, or an error that indicates a bug'),
+      of(
+        'reconcile_panics_total',
+        'Reconciles that threw a value other than an Error, or an error that indicates a bug',
+      ),
     );
     this.#timeouts = metrics.counter(of('reconcile_timeouts_total', 'Reconciles that exceeded their timeout'));
     this.#time = metrics.histogram({

@@ -29,14 +29,7 @@ describe('summarize', () => {
     ['one that sets Ready to False', ready(false), { type: 'done' }, false, 'Said', 'InProgress'],
     ['one that is ready and requeues', ready('True'), { type: 'done' }, 'True', 'Said', 'Current'],
     ['a failure that is retried', [], failed(plain), false, 'ReconcileFailed', 'InProgress'],
-    [
-      'a terminal failure',
-      [],
-      failed(terminal('BadName', 'spec.name is bad')),
-      false,
-      'BadName',
-      'Failed',
-    ],
+    ['a terminal failure', [], failed(terminal('BadName', 'spec.name is bad')), false, 'BadName', 'Failed'],
     [
       'a failure that is retried slowly',
       [],
