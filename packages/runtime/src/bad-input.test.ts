@@ -146,7 +146,7 @@ const rows: readonly Row[] = [
     input: 'a configuration that its schema refuses',
     attempt: () => readConfig('sites', s.object({ port: s.integer().max(65_535) }), { port: 70_000, prot: 1 }),
     code: 'BOWLINE_CONFIG_INVALID',
-    says: ['port: Invalid value: 70000', 'should be less than or equal to 65535', 'prot: there is no such setting'],
+    says: ['port: Invalid value: 70000', 'should be less than or equal to 65535', 'prot: unknown setting'],
   },
   {
     input: 'a webhook body that is larger than allowed',
@@ -192,7 +192,7 @@ const rows: readonly Row[] = [
       throw await certificateProblem(world);
     },
     code: 'BOWLINE_WEBHOOK_SECRET_FOREIGN',
-    says: ['it lacks the label', 'delete it, or configure it as a given certificate'],
+    says: ['it lacks the label', 'delete it, or configure it as an external certificate'],
   },
   {
     input: 'a given certificate that cannot be read',
@@ -216,13 +216,13 @@ const rows: readonly Row[] = [
     input: 'a raw path around what is declared',
     attempt: () => pages().raw('/api/v1/secrets'),
     code: 'BOWLINE_UNDECLARED_PERMISSION',
-    says: ['may not request /api/v1/secrets as a raw path', 'use the method for its kind'],
+    says: ['may not request /api/v1/secrets as a raw path', 'use the client method for its kind'],
   },
   {
     input: 'a permission with a wildcard',
     attempt: () => allow(['*'], Secret),
     code: 'BOWLINE_PERMISSION_INVALID',
-    says: ['cannot allow * on Secret', 'name what is meant'],
+    says: ['cannot allow * on Secret', 'wildcards are not supported'],
   },
   {
     input: 'a child that another owner controls',

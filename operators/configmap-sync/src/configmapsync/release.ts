@@ -72,7 +72,7 @@ export async function release(
   signal.throwIfAborted();
   sayDeleted(context, deleted);
   return failures.map(({ item, error }) => {
-    const problem = error instanceof BowlineError ? error.message : 'unexpected error; see the log of the operator';
+    const problem = error instanceof BowlineError ? error.message : "unexpected error; see the operator's log";
     context.log.warn('failed to release a copy', { copy: keyString(item), error });
     return `${keyString(item)}: ${problem}`;
   });

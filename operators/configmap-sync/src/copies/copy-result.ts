@@ -134,6 +134,6 @@ function obstacleOf(error: unknown): Obstacle {
   if (isNotFound(error)) return NAMESPACE_MISSING;
   if (isNamespaceTerminating(error)) return NAMESPACE_TERMINATING;
   if (isForbidden(error)) return { state: 'Failed', reason: 'Forbidden', message: error.message };
-  const message = error instanceof BowlineError ? error.message : 'unexpected error; see the log of the operator';
+  const message = error instanceof BowlineError ? error.message : "unexpected error; see the operator's log";
   return { state: 'Failed', reason: 'WriteFailed', message };
 }

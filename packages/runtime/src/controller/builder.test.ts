@@ -40,7 +40,7 @@ describe('controller', () => {
     controller(ConfigMap, { view: trigger(() => true) });
   });
 
-  it('gives what it reads the metadata that every stored object has', () => {
+  it('types objects that it reads with the metadata that every stored object has', () => {
     controller(ConfigMap)
       .watches(Secret, { view: 'metadata', map: ({ metadata }) => [{ namespace: 'a', name: metadata.name }] })
       .reconcile(({ object, get, list }) => {
@@ -52,7 +52,7 @@ describe('controller', () => {
       });
   });
 
-  it('lets the context read declared kinds only, each as its view keeps it', () => {
+  it('lets the context read only declared kinds, each typed by its view', () => {
     controller(ConfigMap)
       .owns(Secret, { view: 'metadata' })
       .watches(Namespace, { map: () => [] })
@@ -69,7 +69,7 @@ describe('controller', () => {
     });
   });
 
-  it('gives a second source of the same kind a name of its own', () => {
+  it('requires a name for a second source of the same kind', () => {
     controller(ConfigMap, { labelSelector: 'copy-to' })
       .watches(ConfigMap, { as: 'copies', labelSelector: 'copied-from', view: hashed, map: () => [] })
       .reconcile(({ get, list }) => {
@@ -84,7 +84,7 @@ describe('controller', () => {
         ConfigMap,
         { map: () => [] },
       ),
-    ).toThrow(/declared twice; give one of them a name of its own with "as"/);
+    ).toThrow(/declared twice; name one of them with "as"/);
     expect(() =>
       controller(ConfigMap).owns(Secret).owns(
         // @ts-expect-error the kind is declared already
@@ -93,7 +93,7 @@ describe('controller', () => {
     ).toThrow(expect.objectContaining({ code: 'BOWLINE_CONTROLLER_INVALID' }));
   });
 
-  it('types map functions by their view and lets them read what is declared so far', () => {
+  it('types map functions by their view and lets them read the kinds declared before them', () => {
     controller(ConfigMap, { indexes: { team: (map) => [map.metadata?.labels?.team ?? ''] } })
       .watches(Namespace, {
         view: 'metadata',
@@ -123,7 +123,7 @@ describe('controller', () => {
     controller(ConfigMap).owns(Secret, { view: trigger(() => true) });
   });
 
-  it('accepts predicates that the view can answer, at the end of the sentence', () => {
+  it('accepts predicates that the view supports, after all sources', () => {
     const told = controller(Namespace).when(
       anyOf(generationChanged, annotationsChanged('requested-at')),
       statusChanged,
@@ -136,11 +136,11 @@ describe('controller', () => {
     // @ts-expect-error the projection drops the metadata
     controller(ConfigMap, { view: none }).when(generationChanged);
     const finished = told.reconcile(() => {});
-    // @ts-expect-error the sentence has ended
+    // @ts-expect-error the declaration is complete
     finished.watches;
   });
 
-  it('carries the type of what it needs', () => {
+  it('carries the type of its dependencies', () => {
     const plain = controller(ConfigMap).reconcile(() => ({ requeueAfterMs: 5 }));
     expectTypeOf(plain).toExtend<Controller<unknown>>();
     const needy = controller(ConfigMap)
@@ -149,12 +149,12 @@ describe('controller', () => {
         deps.greet();
       });
     expectTypeOf(needy).toExtend<Controller<{ greet(): string }>>();
-    // @ts-expect-error what it needs is missing
+    // @ts-expect-error its dependency is missing
     const wrong: Controller<{ other: string }> = needy;
     expect(wrong).toBe(needy);
   });
 
-  it('leaves the builder it came from as it was', () => {
+  it('does not change the builder it is derived from', () => {
     const base = controller(ConfigMap);
     const one = base.owns(Secret).reconcile(() => {});
     const other = base.reconcile(() => {});
@@ -162,7 +162,7 @@ describe('controller', () => {
     expect(other.sources.map((source) => source.role)).toEqual(['primary']);
   });
 
-  it('is named after its kind, works on one key at a time, for five minutes at most, and looks again after ten hours', () => {
+  it('defaults to the name of its kind, one key at a time, a timeout of five minutes and a resync every ten hours', () => {
     const declared = controller(ConfigMap).reconcile(() => {});
     expect(declared).toMatchObject({
       name: 'configmap',
@@ -182,7 +182,7 @@ describe('controller', () => {
 });
 
 describe('keyed', () => {
-  it('has any string as key and no object', () => {
+  it('accepts any string as a key and has no object', () => {
     keyed('bundle')
       .using<{ url: string }>()
       .watches(ConfigMap, { view: 'metadata', map: (map) => [map.metadata.name ?? ''] })
@@ -206,7 +206,7 @@ describe('keyed', () => {
     expect(declared.reconcile(() => {}).sources.map((source) => source.role)).toEqual(['watches']);
   });
 
-  it('sends events about the kinds that it declares, and about no others', () => {
+  it('sends events only about the kinds that it declares', () => {
     const subject = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'a', name: 'b', uid: 'c' } };
     const silent = keyed('silent').watches(Secret, { map: () => ['all'] });
     silent.reconcile(({ eventAbout }) => {
@@ -225,7 +225,7 @@ describe('keyed', () => {
 describe('triggers', () => {
   const none = async function* (): AsyncGenerator<never> {};
 
-  it('give the keys of the controller, know its deps, and read what is declared', () => {
+  it('yield keys of the controller, with access to its dependencies and declared sources', () => {
     const declared = controller(ConfigMap, { indexes: { team: () => [] } })
       .using<{ readonly bus: { teams(signal: AbortSignal): AsyncIterable<string> } }>()
       .triggeredBy('bus', async function* (signal, { bus }, cache) {
@@ -248,7 +248,7 @@ describe('triggers', () => {
     ).toEqual([]);
   });
 
-  it('have names of their own', () => {
+  it('have unique names', () => {
     expect(() => keyed('k').triggeredBy('a', none).triggeredBy('a', none)).toThrow(/trigger a is declared twice/);
     expect(() => keyed('k').triggeredBy('A b', none)).toThrow(/must be a DNS label/);
   });
@@ -268,8 +268,8 @@ const format = { maps: ['data'], managers: ['sites'], annotations, marks: {} } a
 const secrets = managedContent({ resource: Secret, ...format });
 const texts = managedContent({ resource: ConfigMap, ...format });
 
-describe('what a controller writes', () => {
-  it('is what it declares: other kinds do not compile', () => {
+describe('writes of a controller', () => {
+  it('are limited to declared kinds: other kinds do not compile', () => {
     controller(Site)
       .applies(ConfigMap)
       .ensures(Secret, { remove: true })
@@ -299,7 +299,7 @@ describe('what a controller writes', () => {
     });
   });
 
-  it('is declared with a finalizer if and only if there is a cleanup', () => {
+  it('include a finalizer if and only if there is a cleanup', () => {
     const plain = controller(Site).reconcile(() => {});
     expect(plain.finalization).toBeUndefined();
     const cleaning = plain.cleanup(({ deletion }) => {
@@ -315,19 +315,19 @@ describe('what a controller writes', () => {
   });
 
   it.each([
-    ['a core kind', () => controller(ConfigMap).reconcile(() => {}), /needs a finalizer of its own/],
-    ['a bad name', () => controller(Site, { finalizer: 'mine' }).reconcile(() => {}), /a domain, a slash and a name/],
+    ['a core kind', () => controller(ConfigMap).reconcile(() => {}), /has no default finalizer/],
+    ['a bad name', () => controller(Site, { finalizer: 'mine' }).reconcile(() => {}), /the form domain\/name/],
     [
       'a view without metadata',
       () => controller(Site, { view: project(({ spec }: ObjectOf<typeof Site>) => spec) }).reconcile(() => {}),
-      /needs the view full or metadata/,
+      /requires the view "full" or "metadata"/,
     ],
   ])('refuses a cleanup of %s', (_, declare, text) => {
     expect(() => declare().cleanup(() => {})).toThrow(text);
   });
 
-  it('is declared once per kind', () => {
-    expect(() => controller(Site).applies(Secret).applies(Secret)).toThrow(/declares twice that it applies Secret/);
+  it('are declared once per kind', () => {
+    expect(() => controller(Site).applies(Secret).applies(Secret)).toThrow(/declares \.applies\(Secret\) twice/);
   });
 });
 
@@ -345,7 +345,7 @@ const Widget = resource<Widget>()({
 
 const Gadget = resource<Widget>()({ ...Widget, kind: 'Gadget', plural: 'gadgets' });
 
-describe('a kind made with resource', () => {
+describe('a kind defined with resource', () => {
   const metadata = { namespace: 'a', name: 'b' };
   const spec = { size: 1 };
   const format = { maps: [], managers: ['test'], annotations: { hash: 'h', time: 't', keys: 'k' }, marks: {} } as const;
@@ -392,12 +392,12 @@ describe('a kind made with resource', () => {
   });
 });
 
-describe('what a controller owns', () => {
+describe('owned kinds', () => {
   const metadata = { namespace: 'a', name: 'b' };
   const written = (declared: Controller) =>
     declared.writes.map(({ verb, resource: { kind }, remove, namespaces }) => ({ verb, kind, remove, namespaces }));
 
-  it('is applied without saying so, and removed where that is said', () => {
+  it('may be applied by default, and removed with remove: true', () => {
     const declared = controller(Site)
       .owns(ConfigMap, { namespaces: ['a'] })
       .owns(Secret, { remove: true })
@@ -413,7 +413,7 @@ describe('what a controller owns', () => {
     ]);
   });
 
-  it('is only watched where that is said', () => {
+  it('are only watched with apply: false', () => {
     const declared = controller(Site)
       .owns(Secret, { apply: false })
       .reconcile(async ({ apply, list }) => {
@@ -422,10 +422,10 @@ describe('what a controller owns', () => {
         await apply(Secret, { metadata });
       });
     expect(written(declared)).toEqual([]);
-    expect(() => controller(Site).owns(Secret, { apply: false, remove: true })).toThrow(/leave out "apply: false"/);
+    expect(() => controller(Site).owns(Secret, { apply: false, remove: true })).toThrow(/omit "apply: false"/);
   });
 
-  it('is written as declared where it is declared too', () => {
+  it('are written as declared when they are also declared for writing', () => {
     const declared = controller(Site)
       .owns(ConfigMap, { remove: true })
       .applies(ConfigMap, { namespaces: ['a'] })

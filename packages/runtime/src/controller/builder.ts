@@ -132,7 +132,9 @@ function impliedWrites(
   resource: Resource,
   { apply = true, remove = false, namespaces }: Pick<AnyOptions, 'namespaces'> & OwningOptions<boolean, boolean>,
 ): readonly WriteDeclaration[] {
-  if (remove && !apply) refuse(name, `it removes ${resource.kind} and does not apply it; leave out "apply: false"`);
+  if (remove && !apply) {
+    refuse(name, `it declares "remove: true" and "apply: false" for ${resource.kind}; omit "apply: false"`);
+  }
   return apply ? [{ verb: 'apply', resource, remove, namespaces }] : [];
 }
 
@@ -173,14 +175,17 @@ function finalizerOf(draft: Draft): string {
   const [primary] = draft.sources;
   const view = primary?.view;
   if (view !== 'full' && view !== 'metadata') {
-    refuse(draft.name, 'a cleanup needs the view full or metadata: the finalizer stands in the metadata');
+    refuse(draft.name, 'a cleanup requires the view "full" or "metadata": the finalizer is stored in the metadata');
   }
   const finalizer = draft.finalizer ?? (primary?.resource.group ? `${primary.resource.group}/finalizer` : undefined);
   if (finalizer === undefined) {
-    return refuse(draft.name, 'a cleanup of a core kind needs a finalizer of its own: name one with "finalizer"');
+    return refuse(draft.name, 'a cleanup of a core kind has no default finalizer: set "finalizer"');
   }
   if (!isQualified(finalizer)) {
-    refuse(draft.name, `the finalizer ${JSON.stringify(finalizer)} must be a domain, a slash and a name`);
+    refuse(
+      draft.name,
+      `the finalizer ${JSON.stringify(finalizer)} must have the form domain/name, such as example.com/cleanup`,
+    );
   }
   return finalizer;
 }
@@ -232,11 +237,11 @@ function check({ name, work, sources, triggers, writes }: Draft): void {
     refuse(name, 'concurrency must be a whole number of at least 1');
   }
   if (!(timeoutMs > 0)) refuse(name, 'timeoutMs must be more than 0');
-  if (resyncMs !== false && !(resyncMs > 0)) refuse(name, 'resyncMs must be more than 0, or false for never');
+  if (resyncMs !== false && !(resyncMs > 0)) refuse(name, 'resyncMs must be more than 0, or false to disable it');
   const names = new Set<string>();
   for (const each of sources) {
     if (names.has(each.name)) {
-      refuse(name, `${each.name} is declared twice; give one of them a name of its own with "as"`);
+      refuse(name, `${each.name} is declared twice; name one of them with "as"`);
     }
     names.add(each.name);
   }
@@ -252,7 +257,7 @@ function check({ name, work, sources, triggers, writes }: Draft): void {
   for (const { verb, resource } of writes) {
     const id = `${verb} ${resource.id}`;
     if (written.has(id))
-      refuse(name, `it declares twice that it ${verb === 'apply' ? 'applies' : 'ensures'} ${resource.kind}`);
+      refuse(name, `it declares .${verb === 'apply' ? 'applies' : 'ensures'}(${resource.kind}) twice`);
     written.add(id);
   }
 }

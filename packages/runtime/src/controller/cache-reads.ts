@@ -14,19 +14,19 @@ export function leftOutOf(sources: readonly Source[]): ReadonlySet<string> {
 }
 
 /**
- * cacheReads reads the informers of a controller by the names of its sources; sources that are left out are empty. Its
+ * cacheReads reads the informers of a controller by the names of its sources; omitted sources are empty. Its
  * functions need no `this`.
  */
 export function cacheReads(
   controller: string,
   informers: ReadonlyMap<string, Informer<unknown>>,
-  leftOut: ReadonlySet<string> = new Set(),
+  omitted: ReadonlySet<string> = new Set(),
 ): CacheReads<SourceTypes> {
   const nameOf = (source: SourceRef<string>): string => (typeof source === 'string' ? source : source.id);
-  /** Undefined for a source that is left out. */
+  /** Undefined for an omitted source. */
   const find = (name: string): Informer<unknown> | undefined => {
     const informer = informers.get(name);
-    if (informer || leftOut.has(name)) return informer;
+    if (informer || omitted.has(name)) return informer;
     throw new BowlineError(
       'BOWLINE_SOURCE_UNDECLARED',
       `cannot read ${name} in the controller ${controller}: declare it with .owns or .watches, or read it with live`,

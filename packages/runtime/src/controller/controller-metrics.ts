@@ -44,48 +44,51 @@ export class ControllerMetrics implements Disposable {
     this.#errors = metrics.counter(of('reconcile_errors_total', 'Reconciles that threw or timed out'));
     this.#terminal = metrics.counter(of('terminal_reconcile_errors_total', 'Reconciles that threw a terminal error'));
     this.#panics = metrics.counter(
-      of('reconcile_panics_total', 'Reconciles that threw something that is no Error, or that only a bug throws'),
+      of(
+        'reconcile_panics_total',
+        'Reconciles that threw a value other than an Error, or an error that indicates a bug',
+      ),
     );
-    this.#timeouts = metrics.counter(of('reconcile_timeouts_total', 'Reconciles that took longer than they may'));
+    this.#timeouts = metrics.counter(of('reconcile_timeouts_total', 'Reconciles that exceeded their timeout'));
     this.#time = metrics.histogram({
-      ...of('reconcile_time_seconds', 'Length of a reconcile'),
+      ...of('reconcile_time_seconds', 'Duration of a reconcile'),
       buckets: DURATION_BUCKETS,
     });
     this.#mapErrors = metrics.counter({
       name: 'bowline_map_errors_total',
-      help: 'Map functions that threw (they are tried again) and predicates that threw (the event counts)',
+      help: 'Map functions that threw (and are retried) and predicates that threw (the event is accepted)',
       labels,
     });
     this.#statusLoops = metrics.counter({
       name: 'bowline_status_loops_total',
-      help: 'Objects whose status changed in every run, which is slowed down',
+      help: 'Objects whose status changed in every run, so that their runs are slowed down',
       labels,
     });
     this.#triggerKeys = metrics.counter({
       name: 'bowline_trigger_keys_total',
-      help: 'Keys from streams outside Kubernetes',
+      help: 'Keys from triggers outside Kubernetes',
       labels: [...labels, 'trigger'],
     });
     this.#triggerErrors = metrics.counter({
       name: 'bowline_trigger_errors_total',
-      help: 'Streams outside Kubernetes that failed or ended, and values of theirs that are no key',
+      help: 'Triggers outside Kubernetes that failed or ended, and their values that are not keys',
       labels: [...labels, 'trigger'],
     });
     const unmapped = metrics.gauge({
       name: 'bowline_unmapped_objects',
-      help: 'Objects whose map function threw and is tried again',
+      help: 'Objects whose map function threw and is being retried',
       labels,
     });
-    const most = metrics.gauge(of('max_concurrent_reconciles', 'Reconciles that may run at the same time'));
-    const active = metrics.gauge(of('active_workers', 'Reconciles that run'));
+    const most = metrics.gauge(of('max_concurrent_reconciles', 'Maximum number of concurrent reconciles'));
+    const active = metrics.gauge(of('active_workers', 'Reconciles in progress'));
     const overdue = metrics.gauge({
       name: 'bowline_reconciles_overdue',
-      help: 'Reconciles that timed out and have not ended: their keys are blocked',
+      help: 'Reconciles that timed out and have not returned, so that their keys are blocked',
       labels,
     });
     const paused = metrics.gauge({
       name: 'bowline_paused_objects',
-      help: 'Objects that are left alone because they are annotated as paused',
+      help: 'Objects that are not reconciled because they are annotated as paused',
       labels,
     });
 

@@ -25,7 +25,7 @@ const ownedBy = (owner: KubernetesObject | undefined, uid = owner?.metadata?.uid
 });
 
 describe('a controller of a kind', () => {
-  it('reconciles what exists at low priority, then every change at normal priority, each with its cause', async () => {
+  it('reconciles existing objects at low priority, then every change at normal priority, each with its cause', async () => {
     const server = new MemoryApiServer();
     server.put(ConfigMap, map('a'));
     const seen: string[] = [];
@@ -46,7 +46,7 @@ describe('a controller of a kind', () => {
     ]);
   });
 
-  it('never hands a deleted key to reconcile, and forgets what waited for it', async () => {
+  it('never reconciles a deleted key, and forgets its pending retry', async () => {
     const server = new MemoryApiServer();
     server.put(ConfigMap, map('a'));
     let runs = 0;
@@ -84,7 +84,7 @@ describe('a controller of a kind', () => {
     expect(runs).toBe(2);
   });
 
-  it('lets an event count whose predicate throws', async () => {
+  it('accepts an event whose predicate throws', async () => {
     const server = new MemoryApiServer();
     server.put(ConfigMap, map('a'));
     let runs = 0;
@@ -102,7 +102,7 @@ describe('a controller of a kind', () => {
     expect(await metrics.render()).toContain('bowline_map_errors_total{controller="configmap"} 1');
   });
 
-  it('looks at everything again after ten hours, give or take, at low priority', async () => {
+  it('resyncs all objects after about ten hours, at low priority', async () => {
     const server = new MemoryApiServer();
     for (const name of ['a', 'b']) server.put(ConfigMap, map(name));
     const seen: string[] = [];
@@ -122,7 +122,7 @@ describe('a controller of a kind', () => {
   it.each([
     ['whole', 'full' as const],
     ['without its metadata', project((object: ConfigMap) => ({ keys: Object.keys(object.data ?? {}) }))],
-  ])('leaves a paused object alone that is kept %s', async (_, view) => {
+  ])('does not reconcile a paused object that is kept %s', async (_, view) => {
     const server = new MemoryApiServer();
     server.put(ConfigMap, map('a', { annotations: { 'bowline.dev/paused': 'true' } }));
     const seen: string[] = [];
@@ -136,7 +136,7 @@ describe('a controller of a kind', () => {
     expect(seen).toEqual(['b', 'a']);
   });
 
-  it('leaves paused objects alone, visibly, and resumes them whatever the predicates say', async () => {
+  it('does not reconcile paused objects, reports them, and resumes them regardless of predicates', async () => {
     const server = new MemoryApiServer();
     const paused = { annotations: { 'bowline.dev/paused': 'true' }, generation: 1 };
     server.put(ConfigMap, map('a', paused));
@@ -162,7 +162,7 @@ describe('a controller of a kind', () => {
     expect(runs).toBe(1);
   });
 
-  it('sees its own writes at once, and the server refuses nothing it does twice', async () => {
+  it('sees its own writes immediately, and repeats none of them', async () => {
     const server = new MemoryApiServer();
     server.put(ConfigMap, map('a'));
     const found: (string | undefined)[] = [];
@@ -205,7 +205,7 @@ describe('a controller of a kind', () => {
     expect(errors[0]).toMatchObject({ code: 'BOWLINE_RECONCILE_TIMEOUT' });
   });
 
-  it('puts controller, namespace, name and reconcileId on every line', async () => {
+  it('adds controller, namespace, name and reconcileId to every log line', async () => {
     const lines: Fields[] = [];
     const log = (fields: Fields): Log => {
       const write = (message: string, more: Fields = {}): void => void lines.push({ message, ...fields, ...more });
@@ -232,7 +232,7 @@ describe('a controller of a kind', () => {
 });
 
 describe('owned objects', () => {
-  it('bring their controlling owner, before and after a change of it, if its uid is the right one', async () => {
+  it('enqueue their controlling owner, before and after a change of owner, if its uid matches', async () => {
     const server = new MemoryApiServer();
     const a = server.put(ConfigMap, map('a'));
     const b = server.put(ConfigMap, map('b'));
@@ -277,7 +277,7 @@ describe('owned objects', () => {
 });
 
 describe('watched objects', () => {
-  it('bring the keys that they concern before and after a change', async () => {
+  it('enqueue the keys that they map to before and after a change', async () => {
     const server = new MemoryApiServer();
     for (const name of ['a', 'b', 'c']) server.put(ConfigMap, map(name));
     const seen: string[] = [];
@@ -326,7 +326,7 @@ describe('watched objects', () => {
     expect(seen).toEqual(['b']);
   });
 
-  it('are narrowed by their own predicates, scope and view; two sources of one kind are told apart by name', async () => {
+  it('are narrowed by their own predicates, scope and view; two sources of one kind are distinguished by name', async () => {
     const server = new MemoryApiServer();
     server.put(ConfigMap, map('source', { labels: { role: 'source' } }));
     const seen: string[] = [];
@@ -364,7 +364,7 @@ describe('watched objects', () => {
     expect(seen).toEqual(['add of watched ConfigMap default/copy with 1', 'add of watched Secret default/kept with 1']);
   });
 
-  it('may ask the cache which keys matter, and tell the end of an object that did not matter when it last changed', async () => {
+  it('may use the cache to decide whether they are relevant, also on deletion of an object that was irrelevant before', async () => {
     const server = new MemoryApiServer();
     server.put(Secret, { metadata: { namespace: 'default', name: 'wanted' } });
     server.put(Secret, { metadata: { namespace: 'default', name: 'other' } });
@@ -387,7 +387,7 @@ describe('watched objects', () => {
     expect(seen).toEqual(['delete of watched Secret default/wanted']);
   });
 
-  it('are mapped again when their map function threw, after a backoff, and that is said once', async () => {
+  it('are mapped again after a backoff when their map function threw, which is logged once', async () => {
     const server = new MemoryApiServer();
     server.put(ConfigMap, map('a'));
     let isBroken = true;
@@ -423,12 +423,12 @@ describe('watched objects', () => {
     expect(new Set(mapped)).toEqual(
       new Set(['delete of watched Secret default/bad', 'add of watched Secret default/bad-too']),
     );
-    expect(lines).toEqual(['controller started', 'a map function threw, trying again', 'a map function works again']);
+    expect(lines).toEqual(['controller started', 'map function threw, retrying', 'map function works again']);
     expect(await metrics.render()).toContain('bowline_unmapped_objects{controller="configmap"} 0');
     expect(await metrics.render()).toMatch(/bowline_map_errors_total\{controller="configmap"\} \d+/);
   });
 
-  it('are gone through as a whole when more of them than are kept could not be mapped', async () => {
+  it('are all mapped again when more of them failed than are remembered', async () => {
     const server = new MemoryApiServer();
     let isBroken = true;
     for (let n = 0; n < 1_500; n++) server.put(Secret, { metadata: { namespace: 'default', name: `s${n}` } });
@@ -455,7 +455,7 @@ describe('watched objects', () => {
 });
 
 describe('a keyed controller', () => {
-  it('has the strings that its map functions name as keys, enqueues others, and resyncs through its maps', async () => {
+  it('uses the strings that its map functions return as keys, enqueues others, and resyncs through its map functions', async () => {
     const server = new MemoryApiServer();
     server.put(Secret, { metadata: { namespace: 'default', name: 's' } });
     const seen: string[] = [];
@@ -484,7 +484,7 @@ describe('a keyed controller', () => {
     ]);
   });
 
-  it('is not needed to tell people of other objects: a controller of a kind does it with the kinds that it reports', async () => {
+  it('is not needed to send events about other objects: a controller of a kind may declare the kinds that it reports on', async () => {
     const server = new MemoryApiServer();
     server.serve(Event);
     server.put(ConfigMap, map('a'));
@@ -511,7 +511,7 @@ describe('a keyed controller', () => {
     );
   });
 
-  it('tells people of objects when something begins, also from a run that fails, but not from one that collided', async () => {
+  it('sends events about objects when a state begins, also from a run that fails, but not from one that had a conflict', async () => {
     const server = new MemoryApiServer();
     server.serve(Event);
     const ends: (Error | undefined)[] = [];
@@ -547,7 +547,7 @@ describe('a keyed controller', () => {
     expect(await put('a', 'Collided', conflict)).toEqual([]);
   });
 
-  it('lets every tenant see its warning while two thousand objects fail in one namespace', async () => {
+  it('delivers the warnings of every tenant while two thousand objects fail in one namespace', async () => {
     const server = new MemoryApiServer();
     server.serve(Event);
     const namespaces = ['storm', ...Array.from({ length: 30 }, (_, index) => `tenant-${index}`)];

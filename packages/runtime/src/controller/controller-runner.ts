@@ -310,7 +310,7 @@ export class ControllerRunner implements Disposable {
 
   #beginWithObject(runs: ObjectRuns, run: Run): (() => unknown) | Deferral | undefined {
     if (this.#paused.has(run.item.key)) {
-      this.#options.log.debug('object is paused, leaving it alone', this.#describe(run.item.key));
+      this.#options.log.debug('object is paused, not reconciling it', this.#describe(run.item.key));
       return undefined;
     }
     return runs.begin(run, this.#terminating.get(run.item.key));

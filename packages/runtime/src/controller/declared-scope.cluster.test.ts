@@ -32,7 +32,7 @@ const accounts = controller(Account)
     }));
   });
 
-test('refuses a child outside the selector that owns declares, and never overwrites one that is written once', async () => {
+test('rejects a child outside the selector of .owns, and never overwrites one that is created once', async () => {
   const operator = defineOperator({
     name: 'accounts',
     domain: 'bowline.dev',
@@ -45,7 +45,7 @@ test('refuses a child outside the selector that owns declares, and never overwri
   await create('outside', false);
   const refused = await c.until(Account, { name: 'outside' }, (each) => findCondition(each, 'Ready') !== undefined);
   expect(findCondition(refused, 'Ready')?.message).toBe(
-    `cannot create Secret ${c.namespace}/outside: .owns(Secret) selects labels ${LABEL}, which it does not match, so that its changes would not be seen; give it what the selector asks for, or widen the selector`,
+    `cannot create Secret ${c.namespace}/outside: .owns(Secret) selects labels ${LABEL}, which it does not match, so its changes would not be observed; make the object match the selector, or widen the selector`,
   );
   expect(await c.admin.find(Secret, { namespace: c.namespace, name: 'outside' })).toBeUndefined();
 

@@ -21,7 +21,7 @@ export function declaredScopeCheck(sources: readonly Source[]): WriteCheck {
     if (!declared || declared.some((scope) => selects(scope, desired))) return;
     throw new BowlineError(
       'BOWLINE_OUTSIDE_SELECTOR',
-      `cannot ${verb} ${describeKey(resource, keyOf(desired))}: .owns(${resource.kind}) selects ${declared.map(describe).join(' or ')}, which it does not match, so that its changes would not be seen; give it what the selector asks for, or widen the selector`,
+      `cannot ${verb} ${describeKey(resource, keyOf(desired))}: .owns(${resource.kind}) selects ${declared.map(describe).join(' or ')}, which it does not match, so its changes would not be observed; make the object match the selector, or widen the selector`,
     );
   };
 }

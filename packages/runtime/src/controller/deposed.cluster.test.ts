@@ -64,7 +64,7 @@ function operatorWith({ opens, begun, ended }: Gate, namespace: string) {
           case 'status':
             return status.set({ words: 1 });
           case 'event':
-            return event('Normal', 'Ordered', 'somebody said so');
+            return event('Normal', 'Ordered', 'it was requested');
           case 'live':
             return live.create(ConfigMap, { metadata: key });
           case 'client':
@@ -103,8 +103,8 @@ async function writesOf(c: Cluster, account: TestServiceAccount, since: number):
 /** All rights, because the API server lets only such accounts name a kind as owner that it does not know yet. */
 const clusterRules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
 
-test.each(['another holds the Lease', 'the Lease cannot be renewed'])(
-  'a deposed leader writes nothing, in whatever way it tries, when %s',
+test.each(['another process holds the Lease', 'the Lease cannot be renewed'])(
+  'a deposed leader writes nothing by any means when %s',
   async (reason) => {
     const since = Date.now();
     await using c = await cluster();
@@ -130,7 +130,7 @@ test.each(['another holds the Lease', 'the Lease cannot be renewed'])(
     const leader = runOperator(c, operatorWith(gate, c.namespace), cuttable, { wire, leaderElection: {} });
     await vi.waitFor(() => expect(gate.begun.toSorted()).toEqual(WAYS.toSorted()), { timeout: 20_000 });
 
-    if (reason === 'another holds the Lease') {
+    if (reason === 'another process holds the Lease') {
       const spec = { holderIdentity: 'another', renewTime: formatMicroTime(Date.now()) };
       const key = { namespace: c.namespace, name: 'bowline-order' };
       await c.admin.patch(Lease, key, { type: 'merge', body: { spec } });

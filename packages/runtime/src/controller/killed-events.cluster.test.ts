@@ -31,7 +31,7 @@ const operatorIn = (namespace: string) =>
     ],
   });
 
-test('a warning is sent by the next process when the one before was killed after it had written the status', async () => {
+test('a warning is sent by the next process when the previous one was killed after writing the status', async () => {
   await using c = await cluster();
   await installCustomResourceDefinitions(c.admin, [Draft]);
   await using transport = await transportOf(c, 'admin');

@@ -184,7 +184,7 @@ async function bystanders(c: Cluster, elsewhere: string): Promise<() => Promise<
 }
 
 test.each<Fault>(['unsent', 'unanswered', 'lost'])(
-  'a cleanup in tiers ends wherever the operator is struck (%s), in order, and touches nothing foreign',
+  'a cleanup in tiers completes in order wherever the operator is killed (%s), and touches no foreign object',
   async (kind) => {
     await using c = await cluster();
     await installCustomResourceDefinitions(c.admin, [Fleet]);

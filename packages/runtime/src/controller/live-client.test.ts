@@ -24,7 +24,7 @@ function setUp(...answers: ScriptedAnswer[]) {
 }
 
 describe('RecordingClient', () => {
-  it('records the answers of create, update, patch and of a status, not of a dry run or another subresource', async () => {
+  it('records the responses of create, update, patch and status writes, not of a dry run or another subresource', async () => {
     const { live, recorded } = setUp(...Array.from({ length: 6 }, () => ({ body: stored('Secret') })));
     const secret = { metadata: { ...key, resourceVersion: '6' } };
     const patch = { type: 'merge', body: {} } as const;
@@ -55,7 +55,7 @@ describe('RecordingClient', () => {
     expect(await managers('kube-controller-manager', undefined)).toEqual(Array(3).fill('kube-controller-manager'));
   });
 
-  it('knows whether anything was written, or tried to be', async () => {
+  it('reports whether a write was attempted', async () => {
     const { live } = setUp({ body: stored('Secret') }, { body: stored('Secret') }, { error: new Error('cut off') });
     await live.get(Secret, key);
     await live.create(Secret, { metadata: key }, { dryRun: true });
@@ -87,13 +87,13 @@ describe('RecordingClient', () => {
       'delete Pod a uid-1',
     ],
     ['an object as it last was', stored('Pod'), 'delete Pod a uid-1'],
-  ])('understands a deletion answered with %s', async (_, body, expected) => {
+  ])('interprets a deletion whose response is %s', async (_, body, expected) => {
     const { live, recorded } = setUp({ body });
     await live.delete(Pod, key);
     expect(recorded).toEqual([expected]);
   });
 
-  it('ties every request to the signal it was made with, beside its own', async () => {
+  it('cancels every request with its own signal and with that of the client', async () => {
     const { live, abort, transport } = setUp({ body: stored('Secret') }, { body: stored('Secret') });
     const own = new AbortController();
     await live.get(Secret, key);

@@ -65,7 +65,7 @@ export class MapRetries {
     if (this.#isStopped) return;
     const { source, informer, cause, states } = failure;
     const level = this.#failing.has(source.name) ? 'debug' : 'error';
-    this.#options.log[level]('a map function threw, trying again', { ...cause, error });
+    this.#options.log[level]('map function threw, retrying', { ...cause, error });
     this.#failing.add(source.name);
     const id = idOf(failure);
     const waiting = this.#objects.get(id);
@@ -126,7 +126,7 @@ export class MapRetries {
     if (this.#whole.has(name)) return;
     for (const { source } of this.#objects.values()) if (source.name === name) return;
     this.#failing.delete(name);
-    this.#options.log.info('a map function works again', { kind: resource.kind });
+    this.#options.log.info('map function works again', { kind: resource.kind });
   }
 }
 

@@ -37,7 +37,7 @@ async function requests(c: Cluster & RunningOperators, resource: string, verbs: 
 }
 
 describe('a controller that cleans up', () => {
-  it('adds its finalizer before anything else, cleans up until it is done, and never reconciles what is being deleted', async () => {
+  it('adds its finalizer before anything else, cleans up until it is done, and never reconciles an object that is being deleted', async () => {
     const clock = new VirtualClock({ startMs: Date.now() });
     const seen: string[] = [];
     let isDone = false;
@@ -81,7 +81,7 @@ describe('a controller that cleans up', () => {
     expect(seen.filter((each) => each.startsWith('reconcile'))).toHaveLength(1);
   });
 
-  it('knows that dependents stay after the garbage collector has forgotten it, also in a process that comes later', async () => {
+  it('keeps the orphan mode after the garbage collector has removed its finalizer, also in a later process', async () => {
     const clock = new VirtualClock({ startMs: Date.now() });
     const seen: string[] = [];
     const busy = new AbortController();
@@ -118,7 +118,7 @@ describe('a controller that cleans up', () => {
     expect(new Set(seen)).toEqual(new Set(['orphan']));
   });
 
-  it('leaves an object alone that somebody else is deleting', async () => {
+  it('does not reconcile an object whose deletion waits for another controller', async () => {
     const seen: string[] = [];
     const pages = controller(Page).reconcile(({ object: { metadata } }) => {
       seen.push(`${metadata?.name}${metadata?.deletionTimestamp === undefined ? '' : ' being deleted'}`);
@@ -141,8 +141,8 @@ describe('a controller that cleans up', () => {
   });
 });
 
-describe('what a run says of its object', () => {
-  it('is one status patch per run, none when nothing changes, and an event when it begins to hold', async () => {
+describe('the status and events of a run', () => {
+  it('are one status patch per run, none when nothing changes, and an event when a state begins', async () => {
     const pages = controller(Page).reconcile(({ object, status, event }) => {
       const words = object.spec.text.split(' ').length;
       status.set({ words });
@@ -169,7 +169,7 @@ describe('what a run says of its object', () => {
     expect(await requests(c, 'pages', ['patch', 'update', 'create'])).toEqual(['patch a status', 'patch a status']);
   });
 
-  it('names bad input in a condition and an event, without a retry, and recovers', async () => {
+  it('report bad input in a condition and an event, without a retry, until it is corrected', async () => {
     const pages = controller(Page).reconcile(({ object }) => {
       if (object.spec.text === 'bad') throw terminal('BadText', 'spec.text: "bad" is not a text; write another');
     });
@@ -196,7 +196,7 @@ describe('what a run says of its object', () => {
     expect(ready.status?.conditions?.map(({ type }) => type)).toEqual(['Ready']);
   });
 
-  it('names an object that is in the way in a condition and an event, and leaves it alone', async () => {
+  it('report a conflicting object in a condition and an event, without changing it', async () => {
     const pages = controller(Page)
       .applies(ConfigMap)
       .reconcile(async ({ key, apply }) => void (await apply(ConfigMap, { metadata: key })));
@@ -215,7 +215,7 @@ describe('what a run says of its object', () => {
     expect((await c.admin.get(ConfigMap, taken)).metadata?.resourceVersion).toBe(metadata?.resourceVersion);
   });
 
-  it('says what to declare when a run asks for something undeclared, and never asks the server for it', async () => {
+  it('explain what to declare when a run uses an undeclared kind, which is not requested from the server', async () => {
     const pages = controller(Page).reconcile(async ({ live, key }) => void (await live.get(Secret, key)));
     const operator = defineOperator({ name: 'asking', domain: 'bowline.dev', resources: [Page], controllers: [pages] });
     await using c = await cluster({ operators: [operator] });
@@ -226,7 +226,7 @@ describe('what a run says of its object', () => {
   });
 });
 
-it('ensures objects whose names a user chose, and touches no other', async () => {
+it('ensures objects whose names a user chose, and touches no others', async () => {
   const label = 'runs.test.bowline.dev/page';
   const texts = managedContent({
     resource: ConfigMap,

@@ -164,7 +164,7 @@ export class ObjectRuns {
     try {
       await this.#conclude(context, { type: 'failed', error });
     } catch (problem) {
-      context.log.warn('the status of a failed reconcile was not written', { error: problem });
+      context.log.warn('cannot write the status of a failed reconcile', { error: problem });
     }
   }
 
@@ -196,7 +196,7 @@ export class ObjectRuns {
   /** A status that changes in every run would make every run cause the next one. */
   #noteChange(context: RunContext, { object, fields }: StatusPatch<KubernetesObject>): void {
     if (fields.length === 0 || object === undefined) {
-      if (this.#statusLoops.unchanged(context.item.key)) context.log.info('the status has settled');
+      if (this.#statusLoops.unchanged(context.item.key)) context.log.info('status no longer changes in every run');
       return;
     }
     const loop = this.#statusLoops.changed(context.item, context.object, object, fields);
@@ -204,13 +204,13 @@ export class ObjectRuns {
     const names = loop.fields.map((name) => `status.${name}`).join(', ');
     if (loop.isNew) {
       this.#options.metrics.statusLooped();
-      context.log.warn('the status changes in every run, slowing down', { fields: loop.fields });
+      context.log.warn('status changes in every run, slowing down', { fields: loop.fields });
     }
     if ((context.object as Partial<KubernetesObject>).metadata?.uid) {
       context.event(
         'Warning',
         'StatusNotSettling',
-        `${names} changes in every run although nothing else does; runs are slowed down until it stays the same`,
+        `${names} changes in every run although nothing else changes; runs are slowed down until the status stays the same`,
       );
     }
   }
@@ -241,7 +241,7 @@ export class ObjectRuns {
     else if (messages.length > 0) {
       throw new BowlineError(
         'BOWLINE_EVENT_WITHOUT_OBJECT',
-        `cannot send an event about a ${resource.kind}: the controller's view keeps no metadata; use the view full or metadata`,
+        `cannot send an event about a ${resource.kind}: the controller's view keeps no metadata; use the view "full" or "metadata"`,
       );
     } else events.reports(context.item.key, reports);
   }

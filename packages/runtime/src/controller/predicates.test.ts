@@ -71,7 +71,7 @@ describe('predicates', () => {
     ],
     ['the opposite', not(statusChanged), { status: 1 }, { status: 1 }, true],
     ['the opposite of a change', not(statusChanged), { status: 1 }, { status: 2 }, false],
-  ])('judge an update by %s', (_, predicate, previous, current, expected) => {
+  ])('evaluate an update: %s', (_, predicate, previous, current, expected) => {
     expect(predicate({ previous, current })).toBe(expected);
   });
 
@@ -83,12 +83,12 @@ describe('predicates', () => {
     ['statusChanged', statusChanged],
     ['changed', changed<Thing>(() => false)],
     ['not', not<Thing>(changed(() => true))],
-  ])('let creations and deletions pass: %s', (_, predicate) => {
+  ])('accept creations and deletions: %s', (_, predicate) => {
     expect(predicate({ previous: undefined, current: {} })).toBe(true);
     expect(predicate({ previous: {}, current: undefined })).toBe(true);
   });
 
-  it('choose objects by what they are before or after', () => {
+  it('match objects by their state before or after an update', () => {
     const labelled = matching((thing: Thing) => thing.metadata?.labels?.app === 'x');
     const yes = meta({ labels: { app: 'x' } });
     expect(labelled({ previous: undefined, current: yes })).toBe(true);

@@ -37,7 +37,7 @@ class Gates {
   }
 }
 
-test('a status speaks of the generation, and of the object, that the run has looked at', async () => {
+test('a status refers to the generation and the object that the run has observed', async () => {
   const gates = new Gates();
   const races = controller(Race, { view: 'metadata' }).reconcile(({ object }) => gates.hold(object.metadata.uid ?? ''));
   const operator = defineOperator({ name: 'races', domain: 'bowline.dev', resources: [Race], controllers: [races] });
@@ -62,7 +62,7 @@ test('a status speaks of the generation, and of the object, that the run has loo
   await c.until(Race, key, (each) => each.status?.observedGeneration === 1);
 });
 
-test('an object that is deleted just when its finalizer was added is cleaned up and never reconciled', async () => {
+test('an object that is deleted right after its finalizer was added is cleaned up and never reconciled', async () => {
   await using c = await cluster();
   await installCustomResourceDefinitions(c.admin, [Race]);
   const key = { namespace: c.namespace, name: 'a' };

@@ -69,7 +69,7 @@ function open() {
 }
 
 describe('Reconciler', () => {
-  it('has every series from the start, at zero', async () => {
+  it('exports every series at zero from the start', async () => {
     const { metric } = setUp(() => {});
     for (const name of ['success', 'error', 'requeue', 'requeue_after']) expect(await metric(result(name))).toBe(0);
     for (const name of ['reconcile_errors', 'terminal_reconcile_errors', 'reconcile_panics', 'reconcile_timeouts']) {
@@ -92,7 +92,7 @@ describe('Reconciler', () => {
     expect(await metric(of('controller_runtime_reconcile_time_seconds_count'))).toBe(0);
   });
 
-  it('works on as many keys at a time as it may, and never on one key twice at a time', async () => {
+  it('processes up to the configured number of keys concurrently, and never one key twice at a time', async () => {
     const gates = new Map<string, ReturnType<typeof open>>();
     const started: string[] = [];
     const { clock, queue, metric } = setUp(
@@ -121,7 +121,7 @@ describe('Reconciler', () => {
     expect(started).toEqual(['a', 'b', 'c', 'a']);
   });
 
-  it('counts a plain end as success and forgets earlier failures', async () => {
+  it('counts a return without a result as success and forgets earlier failures', async () => {
     let attempts = 0;
     const { clock, queue, metric, log } = setUp(() => {
       if (++attempts === 1) throw new Error('once');
@@ -137,7 +137,7 @@ describe('Reconciler', () => {
     expect(log.lines.filter((line) => line.level === 'error')).toHaveLength(1);
   });
 
-  it('tries a failed key again, later each time, and logs each failure once with its causes', async () => {
+  it('retries a failed key with increasing delays, and logs each failure once with its causes', async () => {
     const times: number[] = [];
     const { clock, queue, log, metric } = setUp(() => {
       times.push(clock.monotonic());
@@ -156,7 +156,7 @@ describe('Reconciler', () => {
     expect(await metric('workqueue_retries_total{name="test",controller="test"}')).toBe(4);
   });
 
-  it('lets the event loop have its turn among any number of reconciles that wait for nothing', async () => {
+  it('yields to the event loop during any number of reconciles that await nothing', async () => {
     let runs = 0;
     const { queue } = setUp(() => void runs++, { concurrency: 4 });
     for (let n = 0; n < 10_000; n++) queue.add(`key-${n}`);
@@ -169,7 +169,7 @@ describe('Reconciler', () => {
     expect(longest).toBeLessThan(200);
   });
 
-  it('lets a throwing key harm no other', async () => {
+  it('continues with other keys when one throws', async () => {
     const done: string[] = [];
     const { clock, queue } = setUp(({ item }) => {
       if (item.key === 'bad') throw new Error('always');
@@ -181,11 +181,11 @@ describe('Reconciler', () => {
   });
 
   it.each([
-    ['a string', 'text', /threw something that is no Error: text/],
+    ['a string', 'text', /threw a value that is not an Error: text/],
     ['undefined', undefined, /a value of type undefined/],
     ['null', null, /a value of type null/],
-    ['an object, without saying what is in it', { password: 'canary' }, /a value of type object$/],
-  ])('treats %s that is thrown as an error and a panic', async (_, thrown, text) => {
+    ['an object, without quoting its content', { password: 'canary' }, /a value of type object$/],
+  ])('counts a thrown value as an error and a panic: %s', async (_, thrown, text) => {
     const { clock, queue, log, metric } = setUp(() => Promise.reject(thrown));
     queue.add('a');
     await clock.advance(0);
@@ -195,7 +195,7 @@ describe('Reconciler', () => {
     expect(queue.entries()).toMatchObject([{ state: 'delayed', failures: 1 }]);
   });
 
-  it('looks again after the time that was asked for, with a clean record and the same priority', async () => {
+  it('requeues after the requested time, without failures and with the same priority', async () => {
     let runs = 0;
     const { clock, queue, metric } = setUp(() => (++runs === 1 ? { requeueAfterMs: 60_000 } : undefined));
     queue.add('a', { priority: -100 });
@@ -214,7 +214,7 @@ describe('Reconciler', () => {
     expect(await metric(result('requeue_after'))).toBe(1);
   });
 
-  it('slows down a reconcile that always asks for more at once', async () => {
+  it('slows down a reconcile that always requeues immediately', async () => {
     const times: number[] = [];
     const { clock, queue, metric } = setUp(() => {
       times.push(clock.monotonic());
@@ -226,14 +226,14 @@ describe('Reconciler', () => {
     expect(await metric(result('requeue'))).toBe(3);
   });
 
-  it('refuses a requeueAfterMs that is no number', async () => {
+  it('rejects a requeueAfterMs that is not a number', async () => {
     const { clock, queue, log } = setUp(() => ({ requeueAfterMs: Number.NaN }));
     queue.add('a');
     await clock.advance(0);
     expect(log.lines[0]?.fields.error).toMatchObject({ code: 'BOWLINE_RECONCILE_RESULT' });
   });
 
-  it('does not retry a terminal error, but looks again when something happens', async () => {
+  it('does not retry a terminal error, but reconciles again after an event', async () => {
     let runs = 0;
     const { clock, queue, log, metric } = setUp(() => {
       runs++;
@@ -253,14 +253,14 @@ describe('Reconciler', () => {
     const times: number[] = [];
     const { clock, queue } = setUp(() => {
       times.push(clock.monotonic());
-      throw slow('SourceMissing', 'not there yet', { minMs: 30_000, maxMs: 40_000 });
+      throw slow('SourceMissing', 'not available yet', { minMs: 30_000, maxMs: 40_000 });
     });
     queue.add('a');
     await clock.advance(110_000);
     expect(times).toEqual([0, 30_000, 70_000, 110_000]);
   });
 
-  it('does not rush at an object that is not ours', async () => {
+  it('retries slowly when an object is not ours', async () => {
     const times: number[] = [];
     const { clock, queue } = setUp(() => {
       times.push(clock.monotonic());
@@ -271,7 +271,7 @@ describe('Reconciler', () => {
     expect(times).toEqual([0, 5_000, 15_000, 35_000, 75_000, 155_000, 275_000]);
   });
 
-  it('retries a conflict quickly and quietly, until it looks like a fight', async () => {
+  it('retries a conflict quickly without logging an error, until there are too many in a row', async () => {
     const conflict = new ApiError({ request: { verb: 'update', path: '/api/v1/namespaces/a' }, status: 409 });
     const { clock, queue, log, metric } = setUp(() => Promise.reject(conflict));
     queue.add('a');
@@ -283,8 +283,8 @@ describe('Reconciler', () => {
     expect(log.lines.at(-1)).toMatchObject({ level: 'error', message: 'reconcile failed' });
   });
 
-  describe('when a reconcile does not end in time', () => {
-    it('gives its slot to another key, aborts its signal, and keeps its key blocked and visible until it ends', async () => {
+  describe('when a reconcile times out', () => {
+    it('gives its slot to another key, aborts its signal, and keeps its key blocked and reported until it returns', async () => {
       const gate = open();
       const done: string[] = [];
       let reason: unknown;
@@ -314,13 +314,13 @@ describe('Reconciler', () => {
       gate.close();
       await clock.advance(0);
       expect(reconciler.overdueKeys()).toEqual([]);
-      expect(log.lines.map((line) => line.message)).toContain('reconcile ended after its time');
+      expect(log.lines.map((line) => line.message)).toContain('reconcile returned after its timeout');
       // It was added meanwhile, so it runs again immediately; that run requests a new signal.
       expect(await metric(result('error'))).toBe(1);
       expect(await metric(result('success'))).toBe(2);
     });
 
-    it('tries the key again after a backoff once it has ended', async () => {
+    it('retries the key after a backoff once it has returned', async () => {
       const gate = open();
       let runs = 0;
       const { clock, queue } = setUp(() => (++runs === 1 ? gate.promise : undefined), { timeoutMs: 100 });
@@ -335,7 +335,7 @@ describe('Reconciler', () => {
   });
 
   describe('stop', () => {
-    it('lets running reconciles end, takes no further key, and resolves', async () => {
+    it('waits for running reconciles, takes no further keys, and resolves', async () => {
       const gate = open();
       const started: string[] = [];
       const { clock, queue, reconciler, running } = setUp(({ item }) => {
@@ -353,7 +353,7 @@ describe('Reconciler', () => {
       expect(clock.pendingTimers).toBe(0);
     });
 
-    it('waits no longer than it may, then aborts what runs and names it', async () => {
+    it('waits at most the drain timeout, then aborts running reconciles and returns their keys', async () => {
       let reason: unknown;
       const { clock, queue, reconciler, running } = setUp(
         (run) =>
@@ -376,7 +376,7 @@ describe('Reconciler', () => {
       await running;
     });
 
-    it('does not wait for a reconcile that is overdue already', async () => {
+    it('does not wait for a reconcile that is already overdue', async () => {
       const { clock, queue, reconciler, running } = setUp(() => new Promise(() => {}), { timeoutMs: 10 });
       queue.add('a');
       await clock.advance(10);

@@ -178,7 +178,7 @@ export class Reconciler {
     const { timeoutMs, log, metrics, describe } = this.#options;
     const error = new BowlineError(
       'BOWLINE_RECONCILE_TIMEOUT',
-      `a reconcile has not ended after ${timeoutMs} ms; its key is blocked until it does: pass the context's signal to whatever it waits for`,
+      `the reconcile did not return within ${timeoutMs} ms; its key is blocked until it does: pass the context's signal to everything it awaits`,
     );
     run.overdue = true;
     this.#overdue.add(run);
@@ -212,7 +212,7 @@ export class Reconciler {
       this.#overdue.delete(run);
       const retryInMs = queue.retry(key, { code: 'BOWLINE_RECONCILE_TIMEOUT' });
       queue.done(key);
-      log.info('reconcile ended after its time', { ...describe(key), reconcileId: run.id, tookMs, retryInMs });
+      log.info('reconcile returned after its timeout', { ...describe(key), reconcileId: run.id, tookMs, retryInMs });
       return;
     }
 
@@ -243,9 +243,9 @@ export class Reconciler {
       attempt: failures + 1,
       causes: run.item.causes,
     };
-    if (verdict.outcome !== 'error') log.debug('reconcile collided, trying again', { ...fields, retryInMs });
+    if (verdict.outcome !== 'error') log.debug('reconcile had a conflict, retrying', { ...fields, retryInMs });
     else if (run.isAborted) log.info('reconcile was stopped', fields);
-    else if (verdict.terminal) log.error('reconcile failed, not trying again before something changes', fields);
+    else if (verdict.terminal) log.error('reconcile failed, not retrying until something changes', fields);
     else log.error('reconcile failed', { ...fields, retryInMs });
   }
 }

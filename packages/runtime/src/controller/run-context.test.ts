@@ -38,7 +38,7 @@ function contextOf(deletion?: Deletion) {
   return { context: new RunContext(shared, run, key, object, deletion), transport };
 }
 
-it('takes what the cache does not have for gone, except in a cleanup, which has no second chance', async () => {
+it('treats an object missing from the cache as gone, except in a cleanup, which is not repeated', async () => {
   const reconciling = contextOf();
   expect(await reconciling.context.remove(ConfigMap, key)).toEqual({ outcome: 'absent' });
   expect(reconciling.transport.requests).toHaveLength(0);

@@ -136,7 +136,7 @@ export class RunContext {
     if (!primary || !isCustomResource(primary) || !primary.hasStatus) {
       throw new BowlineError(
         'BOWLINE_STATUS_UNDECLARED',
-        `cannot say anything in the status of a ${primary?.kind ?? 'key'}: the kind is not defined with one; give defineResource a status`,
+        `cannot write the status of a ${primary?.kind ?? 'key'}: the kind is defined without a status; add one to its defineResource`,
       );
     }
     const { draft } = this;

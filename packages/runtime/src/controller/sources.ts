@@ -97,14 +97,14 @@ export interface MapOptions<T extends KubernetesObject, V extends View<T>, I ext
  * may be any kind.
  */
 export type KnownKind<Id extends string> = string extends Id
-  ? { readonly id: 'the type of the kind carries no id: make the kind with resource<Type>()({ … }) or defineResource' }
+  ? { readonly id: 'the type of the kind has no id: define the kind with resource<Type>()({ … }) or defineResource' }
   : unknown;
 
 /** NotYetDeclared rejects a second source of the same name, with a message that explains what to do. */
 export type NotYetDeclared<S, N extends string> = string extends N
   ? unknown
   : N extends keyof S
-    ? { readonly as: `${N} is declared already: give this one a name of its own with "as"` }
+    ? { readonly as: `${N} is already declared: name this one with "as"` }
     : unknown;
 
 /** KeepsMetadata rejects a view that drops the owner references, which `owns` needs for mapping. */

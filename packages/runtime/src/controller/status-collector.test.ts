@@ -24,55 +24,48 @@ describe('summarize', () => {
   it.each<
     [what: string, said: ConditionUpdate[], outcome: ReconcileOutcome, ready: unknown, reason: string, verdict: string]
   >([
-    ['a reconcile that says nothing and is done', [], { type: 'done' }, true, 'Reconciled', 'Current'],
-    ['one that says nothing and waits', [], { type: 'waiting' }, false, 'Progressing', 'InProgress'],
-    ['one that says it is not ready', ready(false), { type: 'done' }, false, 'Said', 'InProgress'],
-    ['one that is ready and looks again later', ready('True'), { type: 'done' }, 'True', 'Said', 'Current'],
-    ['a failure that is tried again', [], failed(plain), false, 'ReconcileFailed', 'InProgress'],
+    ['a reconcile that sets nothing and is done', [], { type: 'done' }, true, 'Reconciled', 'Current'],
+    ['one that sets nothing and waits', [], { type: 'waiting' }, false, 'Progressing', 'InProgress'],
+    ['one that sets Ready to False', ready(false), { type: 'done' }, false, 'Said', 'InProgress'],
+    ['one that is ready and requeues', ready('True'), { type: 'done' }, 'True', 'Said', 'Current'],
+    ['a failure that is retried', [], failed(plain), false, 'ReconcileFailed', 'InProgress'],
+    ['a terminal failure', [], failed(terminal('BadName', 'spec.name is bad')), false, 'BadName', 'Failed'],
     [
-      'a failure that only a person can mend',
+      'a failure that is retried slowly',
       [],
-      failed(terminal('BadName', 'spec.name is bad')),
-      false,
-      'BadName',
-      'Failed',
-    ],
-    [
-      'a failure that is tried again slowly',
-      [],
-      failed(slow('NotThere', 'not there yet')),
+      failed(slow('NotThere', 'not available yet')),
       false,
       'NotThere',
       'InProgress',
     ],
-    ['a failure after it said that it is ready', ready(true), failed(plain), false, 'ReconcileFailed', 'InProgress'],
-    ['a failure after it said why it is not ready', ready(false), failed(plain), false, 'Said', 'InProgress'],
-  ])('judges %s', (_, said, outcome, status, reason, verdict) => {
+    ['a failure after it set Ready to True', ready(true), failed(plain), false, 'ReconcileFailed', 'InProgress'],
+    ['a failure after it set Ready to False', ready(false), failed(plain), false, 'Said', 'InProgress'],
+  ])('summarizes %s', (_, said, outcome, status, reason, verdict) => {
     const updates = summarize(said, outcome);
     expect(updates[0]).toMatchObject({ type: 'Ready', status, reason });
     expect(kstatus(updates)).toBe(verdict);
   });
 
-  it('shows no words of errors that are not ours: nobody knows what is in them', () => {
+  it('does not show messages of unknown errors, which may contain secrets', () => {
     const [condition] = summarize([], failed(new Error('token hunter2 refused')));
     expect(condition?.message).not.toContain('hunter2');
   });
 
-  it('lets a reconcile say itself that work goes on', () => {
+  it('keeps a Reconciling condition that the reconcile set itself', () => {
     const rollout = update({ type: 'Reconciling', status: true, reason: 'RollingOut' });
     expect(kstatus(summarize([rollout], { type: 'done' }))).toBe('InProgress');
   });
 });
 
 describe('StatusDraft', () => {
-  it('lets the last word on a condition count, and moves its time once', () => {
+  it('uses the last update of a condition, and changes its transition time once', () => {
     const draft = new StatusDraft<StatusLike>();
     draft.condition('Available', false, 'Starting', 'it starts');
     draft.condition('Available', true, 'Running', 'it runs');
     expect(draft.over({ conditions: [stored] }, at)).toEqual({ conditions: [stored], observedGeneration: 2 });
   });
 
-  it('sets and takes away fields, and keeps those of others', () => {
+  it('sets and removes fields, and keeps those of others', () => {
     const draft = new StatusDraft<StatusLike & { a?: number; b?: number; c?: number }>();
     expect(draft.isEmpty).toBe(true);
     draft.set({ a: 1 });
@@ -81,7 +74,7 @@ describe('StatusDraft', () => {
     expect(draft.over({ b: 2, c: 3 }, { now: at.now, generation: undefined })).toEqual({ a: 1, b: undefined, c: 3 });
   });
 
-  it('clears what a reconcile that works again no longer says', () => {
+  it('removes conditions of a failure after a successful reconcile', () => {
     const failing = new StatusDraft<StatusLike>().over(undefined, {
       ...at,
       outcome: { type: 'failed', error: terminal('Bad', 'bad') },

@@ -32,7 +32,7 @@ async function setUp(declared: Controller<never>) {
 }
 
 describe('a status that changes in every run', () => {
-  it('is slowed down, said once, does not hold up other events, and runs as usual once it has settled', async () => {
+  it('is slowed down, is logged once, does not delay other events, and is reconciled normally once it no longer changes', async () => {
     let runs = 0;
     let isSettled = false;
     const { server, clock, runner, metrics, lines, steady } = await setUp(
@@ -54,7 +54,7 @@ describe('a status that changes in every run', () => {
     await clock.advance(300_000);
     await steady();
 
-    const said = 'the status changes in every run, slowing down';
+    const said = 'status changes in every run, slowing down';
     expect(lines.filter((line) => line === said)).toEqual([said]);
     expect(server.all(Event)).toMatchObject([
       {
@@ -68,11 +68,11 @@ describe('a status that changes in every run', () => {
     isSettled = true;
     await clock.advance(600_000);
     await steady();
-    expect(lines.at(-1)).toBe('the status has settled');
+    expect(lines.at(-1)).toBe('status no longer changes in every run');
     expect(runner.entries()).toEqual([]);
   });
 
-  it('is told from a status that moves a few steps, and from one that a timer moves', async () => {
+  it('is distinguished from a status that changes a few times, and from one that a timer changes', async () => {
     let runs = 0;
     const { clock, lines, steady } = await setUp(
       controller(Probe).reconcile(({ status, clock }) => {
@@ -91,8 +91,8 @@ describe('a status that changes in every run', () => {
   });
 });
 
-describe('a failure that is slow', () => {
-  it('keeps its schedule whatever events come, its own status patch among them', async () => {
+describe('a slow failure', () => {
+  it('keeps its schedule regardless of events, including that of its own status patch', async () => {
     const seen: string[] = [];
     const { server, clock, runner, steady } = await setUp(
       controller(Probe).reconcile(({ attempt, causes }) => {

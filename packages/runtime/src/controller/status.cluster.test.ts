@@ -80,7 +80,7 @@ function write(
 }
 
 describe('writeStatus', () => {
-  test('writes once, then only what changes, keeps others’ conditions, and follows the generation', async () => {
+  test('writes once, then only changes, keeps the conditions of others, and follows the generation', async () => {
     await using c = await cluster();
     const things = await install(c);
     const client = new ObservedClient(c.admin);
@@ -135,7 +135,7 @@ describe('writeStatus', () => {
     expect(late?.status?.observedGeneration).toBe(2);
   });
 
-  test('says nothing of an object that is gone or was made again', async () => {
+  test('does not write to an object that is gone or was recreated', async () => {
     await using c = await cluster();
     const things = await install(c);
     const client = new ObservedClient(c.admin);

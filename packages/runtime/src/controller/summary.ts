@@ -51,12 +51,12 @@ function readyFrom(said: ConditionUpdate | undefined, outcome: ReconcileOutcome)
   }
   if (said?.status !== undefined) return said;
   const isDone = outcome.type === 'done';
-  const message = isDone ? 'everything is as it should be' : 'waiting for what it depends on';
+  const message = isDone ? 'reconciled successfully' : 'still in progress';
   return { type: 'Ready', status: isDone, reason: REASONS[outcome.type], message };
 }
 
 /** Our own errors are written for people and contain no secrets; other errors are not shown. */
 function failureOf(error: unknown): { reason: string; message: string } {
-  const message = error instanceof BowlineError ? error.message : 'an unexpected error; see the log of the operator';
+  const message = error instanceof BowlineError ? error.message : "unexpected error; see the operator's log";
   return { reason: reasonForPeople(error) ?? REASONS.failed, message };
 }

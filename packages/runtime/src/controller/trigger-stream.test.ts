@@ -31,7 +31,7 @@ class Messages {
 }
 
 describe('a trigger', () => {
-  it('runs the keys of its stream, each with its cause, and leaves out those that have no object', async () => {
+  it('enqueues the keys of its stream, each with its cause, and skips those without an object', async () => {
     const sent = new Messages();
     const server = new MemoryApiServer();
     server.put(ConfigMap, { metadata: { namespace: 'default', name: 'a' } });
@@ -49,7 +49,7 @@ describe('a trigger', () => {
     expect(await metrics.render()).toContain('bowline_trigger_keys_total{controller="configmap",trigger="queue"} 2');
   });
 
-  it('is all that a keyed controller needs', async () => {
+  it('is sufficient as the only source of a keyed controller', async () => {
     const sent = new Messages();
     const seen: string[] = [];
     const { settled } = await runController(
@@ -62,7 +62,7 @@ describe('a trigger', () => {
     expect(seen).toEqual(['usb-1', 'usb-2']);
   });
 
-  it('is opened again with a backoff when it fails or ends, and that is said once', async () => {
+  it('is reopened with a backoff when it fails or ends, which is logged once', async () => {
     const lines: string[] = [];
     const seen: string[] = [];
     const sent = new Messages();
@@ -88,7 +88,7 @@ describe('a trigger', () => {
     sent.send('x');
     await settled();
     expect(seen).toEqual(['x']);
-    expect(lines).toEqual(['a trigger failed, opening it again']);
+    expect(lines).toEqual(['trigger failed, reopening it']);
     // It was healthy for a while: the next failure counts as the first one.
     await clock.advance(60_000);
     sent.fail();
@@ -99,7 +99,7 @@ describe('a trigger', () => {
     expect(await metrics.render()).toContain('bowline_trigger_errors_total{controller="devices",trigger="bus"} 3');
   });
 
-  it('may not be able to open its stream, and gives values that are no keys, without ending the controller', async () => {
+  it('may fail to open its stream or yield values that are not keys without stopping the controller', async () => {
     const lines: string[] = [];
     const seen: string[] = [];
     const sent = new Messages();
@@ -115,10 +115,10 @@ describe('a trigger', () => {
     for (const value of ['', 'k'.repeat(2_000), 7, null, { namespace: 1, name: 'x' }, 'good']) sent.send(value);
     await settled();
     expect(seen).toEqual(['good']);
-    expect(lines.filter((line) => line === 'a trigger gave something that is no key')).toHaveLength(5);
+    expect(lines.filter((line) => line === 'trigger yielded a value that is not a key')).toHaveLength(5);
   });
 
-  it('is not read on while the queue is long, and goes on when it is shorter', async () => {
+  it('is not read while the queue is long, and continues when it is shorter', async () => {
     let taken = 0;
     const start = new AbortController();
     const release = new AbortController();
@@ -139,7 +139,7 @@ describe('a trigger', () => {
     await until(() => taken === 25_000 && runner.entries().length === 0);
   });
 
-  it('ends with the controller, also one that does not follow its signal', async () => {
+  it('ends with the controller even if it ignores its signal', async () => {
     const lines: string[] = [];
     let isClosed = false;
     const sent = new Messages();
@@ -164,6 +164,6 @@ describe('a trigger', () => {
     await until(() => isClosed);
     await clock.advance(5_000);
     await running;
-    expect(lines).toEqual(['a trigger has not ended although its signal is aborted']);
+    expect(lines).toEqual(['trigger did not end after its signal was aborted']);
   });
 });

@@ -69,7 +69,7 @@ export class TriggerStream {
       failures = clock.monotonic() - openedAt >= HEALTHY_MS ? 1 : failures + 1;
       const retryInMs = Math.round(backoffMs(failures, BACKOFF, random));
       metrics.triggerFailed(trigger.name);
-      log[failures === 1 ? 'warn' : 'debug']('a trigger failed, opening it again', {
+      log[failures === 1 ? 'warn' : 'debug']('trigger failed, reopening it', {
         trigger: trigger.name,
         error,
         retryInMs,
@@ -91,7 +91,7 @@ export class TriggerStream {
           iterator = undefined;
           return new BowlineError(
             'BOWLINE_TRIGGER_ENDED',
-            `the trigger ${trigger.name} has ended; it should go on until its signal is aborted`,
+            `the trigger ${trigger.name} ended; it must run until its signal is aborted`,
           );
         }
         this.#add(next.value);
@@ -111,7 +111,7 @@ export class TriggerStream {
     const key = keyFrom(value);
     if (key === undefined) {
       metrics.triggerFailed(trigger.name);
-      log.warn('a trigger gave something that is no key', { trigger: trigger.name, type: typeof value });
+      log.warn('trigger yielded a value that is not a key', { trigger: trigger.name, type: typeof value });
       return;
     }
     metrics.triggered(trigger.name);
@@ -131,7 +131,7 @@ export class TriggerStream {
       () => true,
     );
     if (!(await Promise.race([ended, late]))) {
-      log.warn('a trigger has not ended although its signal is aborted', { trigger: trigger.name });
+      log.warn('trigger did not end after its signal was aborted', { trigger: trigger.name });
     }
     given.abort();
   }

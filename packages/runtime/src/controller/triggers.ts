@@ -202,7 +202,7 @@ export class Triggers {
       const level = this.#badPredicates.has(source.name) ? 'debug' : 'error';
       this.#badPredicates.add(source.name);
       this.#options.metrics.mapFailed();
-      this.#options.log[level]('a predicate threw, the event counts', { ...objectCause(source, event), error });
+      this.#options.log[level]('predicate threw, accepting the event', { ...objectCause(source, event), error });
       return true;
     }
   }

@@ -72,12 +72,12 @@ const MISTAKES: readonly Mistake[] = [
   {
     what: 'a kind whose type carries no id',
     code: 'controller(Site).applies(Page as Resource<Page>);',
-    says: 'make the kind with resource<Type>()({ … }) or defineResource',
+    says: 'define the kind with resource<Type>()({ … }) or defineResource',
   },
   {
     what: 'a source that is declared twice',
     code: 'controller(Site).owns(Secret).watches(Secret, { map: () => [] });',
-    says: 'give this one a name of its own with',
+    says: 'name this one with',
   },
   {
     what: 'an unknown field of a desired object',
@@ -97,7 +97,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     what: 'the status of a kind that has none',
     code: "controller(Page).reconcile(({ status }) => { status.condition('Ready', true, 'Done', 'done'); });",
-    says: 'the kind has no status: give defineResource one',
+    says: 'the kind has no status: add one to its defineResource',
   },
   {
     what: 'a field that the status lacks',
@@ -144,7 +144,7 @@ function screenLines(message: string): number {
 }
 
 // One program for all: reading the types of the packages takes time, and happens once.
-it('says of a mistake about a kind what to do, in a few lines', () => {
+it('explains a type error about a kind in a few lines', () => {
   const [correct, ...messages] = messagesOf([PREAMBLE, ...MISTAKES.map(({ code }) => `${PREAMBLE}${code}\n`)]);
   expect(correct).toBe('');
   for (const [index, { what, says }] of MISTAKES.entries()) {

@@ -38,7 +38,7 @@ export function judgeResult(result: unknown): Verdict {
   if (typeof afterMs !== 'number' || Number.isNaN(afterMs)) {
     const error = new BowlineError(
       'BOWLINE_RECONCILE_RESULT',
-      'a reconcile returned a requeueAfterMs that is no number; return milliseconds, or nothing',
+      'the reconcile returned a requeueAfterMs that is not a number; return milliseconds, or omit it',
     );
     return { outcome: 'error', next: 'backoff', error, panic: true };
   }
@@ -64,7 +64,7 @@ function asError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   // The value itself is not kept: its content is unknown, and errors are logged.
   const text = typeof thrown === 'string' ? thrown : `a value of type ${thrown === null ? 'null' : typeof thrown}`;
-  return new BowlineError('BOWLINE_RECONCILE_THREW', `a reconcile threw something that is no Error: ${text}`);
+  return new BowlineError('BOWLINE_RECONCILE_THREW', `the reconcile threw a value that is not an Error: ${text}`);
 }
 
 /**

@@ -92,7 +92,7 @@ export type EventAboutFor<Reports> = [Reports] extends [never]
 
 /** StatusFor collects the status of a kind that has one. */
 export type StatusFor<Status> = [Status] extends [never]
-  ? { readonly unavailable: 'the kind has no status: give defineResource one' }
+  ? { readonly unavailable: 'the kind has no status: add one to its defineResource' }
   : StatusCollector<Status>;
 
 /**

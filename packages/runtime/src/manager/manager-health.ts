@@ -31,7 +31,7 @@ export function readinessChecks({ operators, stopping, syncTimeIsOver }: Readine
         checks.push({ name, ok: true, ...blocked(controller.overdueKeys()) });
       } else {
         const why = waiting.map((health) => `${describeInformer(health)}: ${health.reason ?? health.state}`);
-        checks.push({ name, ok: syncTimeIsOver && servesSomething, message: `waits for ${why.join('; ')}` });
+        checks.push({ name, ok: syncTimeIsOver && servesSomething, message: `waiting for ${why.join('; ')}` });
       }
     }
   }

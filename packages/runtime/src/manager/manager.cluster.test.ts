@@ -159,7 +159,7 @@ it('serves what it may read, reports what it may not, and starts the rest when i
   await c.until(ConfigMap, { name: 'served' }, ({ data }) => data?.by === 'me');
   await vi.waitFor(async () => {
     const { status, text } = await ready();
-    expect(text).toMatch(/controller-secret ok: waits for Secret .*(may not|forbidden|cannot)/i);
+    expect(text).toMatch(/controller-secret ok: waiting for Secret .*(may not|forbidden|cannot)/i);
     expect(status).toBe(200);
   }, waiting);
   expect(seen).toEqual([]);
@@ -193,7 +193,7 @@ it('starts a controller when its kind is installed later', async () => {
   await c.admin.create(ConfigMap, labelled(c, 'served'));
   await c.until(ConfigMap, { name: 'served' }, ({ data }) => data?.by === 'me');
   await vi.waitFor(
-    async () => expect(await ready()).toMatchObject({ text: expect.stringContaining('waits for Widget') }),
+    async () => expect(await ready()).toMatchObject({ text: expect.stringContaining('waiting for Widget') }),
     waiting,
   );
 

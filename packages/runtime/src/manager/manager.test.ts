@@ -305,16 +305,16 @@ describe('Manager', () => {
     expect(m.manager.status()[0]?.controllers).toMatchObject([{ state: 'waiting' }, { state: 'running' }]);
     expect(await m.probe('/readyz')).toMatchObject({
       status: 503,
-      text: expect.stringMatching(/\[-\]controller-forbidden failed: waits for Secret/),
+      text: expect.stringMatching(/\[-\]controller-forbidden failed: waiting for Secret/),
     });
 
     await m.clock.advance(120_000);
     const after = await m.probe('/readyz');
     expect(after).toMatchObject({
       status: 200,
-      text: expect.stringMatching(/\[\+\]controller-forbidden ok: waits for Secret/),
+      text: expect.stringMatching(/\[\+\]controller-forbidden ok: waiting for Secret/),
     });
-    expect(m.lines.filter((line) => line.message.startsWith('controller still waits'))).toHaveLength(1);
+    expect(m.lines.filter((line) => line.message.startsWith('controller is still waiting'))).toHaveLength(1);
     expect(await m.probe('/livez')).toMatchObject({ status: 200 });
 
     shared.server.refuse = () => undefined;
@@ -335,7 +335,7 @@ describe('Manager', () => {
     await m.clock.advance(200_000);
     expect(await m.probe('/readyz')).toMatchObject({
       status: 503,
-      text: expect.stringContaining('waits for Site.example.dev'),
+      text: expect.stringContaining('waiting for Site.example.dev'),
     });
     m.server.serve(Site);
     m.server.put(Site, { metadata: key });
@@ -365,7 +365,7 @@ describe('Manager', () => {
   it.each([
     [true, 'deleted'],
     [false, 'BOWLINE_UNDECLARED_PERMISSION'],
-  ])('allows an operator what its configuration, with deletion %s, grants', async (allowDeletion, end) => {
+  ])('grants an operator the permissions of its configuration, with deletion %s', async (allowDeletion, end) => {
     const outcomes: string[] = [];
     const operator = defineOperator({
       name: 'tidy',

@@ -218,7 +218,7 @@ export class Manager {
       for (const controller of controllers) {
         const waiting = controller.unsynced();
         if (waiting.length === 0) continue;
-        this.#log.warn('controller still waits for its caches to sync; it starts when they have', {
+        this.#log.warn('controller is still waiting for its caches to sync; it starts when they have synced', {
           operator: operator.name,
           controller: controller.controller.name,
           waitsFor: waiting.map((health) => `${describeInformer(health)}: ${health.reason ?? health.state}`),
@@ -239,7 +239,7 @@ function systemNamespaceOf(operators: readonly Operator[]): string {
   if (others.length === 0) return first;
   throw new BowlineError(
     'BOWLINE_MANAGER_INVALID',
-    `cannot make a manager: its operators have several domains, so it must be told where its Leases are; give namespace, for instance ${first}`,
+    `cannot create a manager: its operators have different domains, so there is no default namespace for its Leases; set namespace, for example to ${first}`,
   );
 }
 

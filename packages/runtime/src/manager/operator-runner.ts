@@ -186,7 +186,7 @@ export class OperatorRunner {
       .catch((error: unknown) => {
         if (!others.webhooksUntil.aborted) failed.abort(error);
       });
-    await this.#untilCalled(starting, stop);
+    await this.#untilAnnounced(starting, stop);
     // A lost Lease must not leave the services running.
     await this.#lead(stop, deps).catch((error: unknown) => failed.abort(error));
     await withinTime(everywhere, drainTimeoutMs, clock);
@@ -224,7 +224,7 @@ export class OperatorRunner {
    * Waits until API servers call the webhooks, because a reconcile may rely on them. The wait is bounded: an operator that cannot
    * serve webhooks, for example because a permission is missing, still reconciles existing objects.
    */
-  async #untilCalled(starting: Promise<RunningWebhooks | undefined>, stop: AbortSignal): Promise<void> {
+  async #untilAnnounced(starting: Promise<RunningWebhooks | undefined>, stop: AbortSignal): Promise<void> {
     const { wire, log } = this.#options;
     const enough = new AbortController();
     const limit = AbortSignal.any([stop, enough.signal]);

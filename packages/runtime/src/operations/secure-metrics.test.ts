@@ -70,7 +70,7 @@ function get(port: number, headers: Record<string, string>): Promise<HttpRespons
   });
 }
 
-it('serves metrics over TLS to authorized clients, and tells others what is missing', async () => {
+it('serves metrics over TLS to authorized clients, and explains to others what is missing', async () => {
   await using server = await start({ answers: [known, may(true), known, may(false)] });
   const allowed = await server.get({ authorization: 'Bearer a' });
   expect(allowed.status).toBe(200);

@@ -64,13 +64,17 @@ function checkCommand({ name, args }: Command): string[] {
     ...(name.split(' ').every((word) => isLabel(word))
       ? []
       : [
-          `the command name "${name}" must be DNS labels (lower-case letters, digits and dashes), with a blank between two`,
+          `the command name "${name}" must consist of DNS labels (lower-case letters, digits and dashes) separated by single spaces`,
         ]),
     ...given
       .filter(([argument]) => !isLabel(argument))
       .map(([argument]) => `the argument "${argument}" of the command "${name}" must be a DNS label`),
-    ...(late ? [`the argument "${late[0]}" of the command "${name}" is needed after one that may be left out`] : []),
-    ...(greedy ? [`the argument "${greedy[0]}" of the command "${name}" takes all words, and is not the last`] : []),
+    ...(late
+      ? [`the required argument "${late[0]}" of the command "${name}" follows an optional one; reorder them`]
+      : []),
+    ...(greedy
+      ? [`the argument "${greedy[0]}" of the command "${name}" takes all remaining words, so it must be the last`]
+      : []),
   ];
 }
 
@@ -78,7 +82,7 @@ function checkCommand({ name, args }: Command): string[] {
 function groupProblems(commands: readonly Command[]): string[] {
   return commands.flatMap(({ name }) => {
     const inside = commands.find((other) => other.name.startsWith(`${name} `));
-    return inside ? [`the command name "${name}" is also that of the group of "${inside.name}"; rename one`] : [];
+    return inside ? [`the command name "${name}" is also the group of "${inside.name}"; rename one of them`] : [];
   });
 }
 
@@ -87,7 +91,7 @@ function twice(what: string, named: readonly { readonly name: string }[]): strin
   const again = names.find((name, index) => names.indexOf(name) < index);
   return again === undefined
     ? []
-    : [`the ${what} name "${again}" is used twice; names tell their metrics and logs apart`];
+    : [`the ${what} name "${again}" is used twice; names must be unique because they identify metrics and logs`];
 }
 
 function checkControllers({ controllers }: Operator): string[] {
@@ -96,15 +100,15 @@ function checkControllers({ controllers }: Operator): string[] {
       .filter(({ unusedFinalizer }) => unusedFinalizer !== undefined)
       .map(
         ({ name, unusedFinalizer }) =>
-          `the controller ${name} names the finalizer ${unusedFinalizer} but has no cleanup; add one, or leave it out`,
+          `the controller ${name} sets the finalizer ${unusedFinalizer} but has no cleanup; add a cleanup, or omit the finalizer`,
       ),
     ...rivals(controllers, ({ finalization }) => finalization?.finalizer).map(
       ({ both, kind, share }) =>
-        `${both} both clean up after a ${kind} under the finalizer ${share}, and the first to finish would let it go; name another with "finalizer" on one`,
+        `${both} both clean up ${kind} under the finalizer ${share}, so the first to finish would release the object; set another "finalizer" on one of them`,
     ),
     ...rivals(controllers, ({ summarize }, kind) => summarize && isCustomResource(kind) && kind.hasStatus).map(
       ({ both, kind }) =>
-        `${both} both say whether a ${kind} is ready and would overwrite each other; set summarize: false on one`,
+        `${both} both write the Ready condition of ${kind} and would overwrite each other; set summarize: false on one of them`,
     ),
   ];
 }
@@ -141,7 +145,7 @@ function checkSamples({ samples, resources }: Operator): string[] {
     const [instead] = versions.map(apiVersionOf);
     return instead === undefined
       ? []
-      : [`${name} is in ${apiVersion}, which the operator does not define; write it in ${instead}`];
+      : [`${name} is in ${apiVersion}, which the operator does not define; use ${instead}`];
   });
 }
 
@@ -150,6 +154,6 @@ function sampleProblems(resource: CustomResource, sample: Sample): string[] {
   const problems = resource.validate(sample);
   return [
     ...(problems.length === 0 ? [] : [describeProblems(problems)]),
-    ...resource.unknownFields(sample).map((path) => `${path}: there is no such field`),
+    ...resource.unknownFields(sample).map((path) => `${path}: unknown field`),
   ];
 }

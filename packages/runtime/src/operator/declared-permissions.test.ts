@@ -45,7 +45,7 @@ describe('permissions of an operator', () => {
     );
   });
 
-  it('follow from owning alone, and are those of reading where it only watches', () => {
+  it('follow from owning a kind, and are limited to reading with apply: false', () => {
     const rulesOfSecrets = (declared: Controller<unknown>) =>
       permissionsOf(defineOperator({ name: 'site', domain: 'bowline.dev', controllers: [declared] })).cluster.filter(
         ({ resources }) => resources?.includes('secrets'),
@@ -62,7 +62,7 @@ describe('permissions of an operator', () => {
     ]);
   });
 
-  it('hold only in the namespaces that the declarations name', () => {
+  it('are limited to the declared namespaces', () => {
     const here = controller(Site, { namespaces: ['a', 'b'] }).reconcile(() => {});
     const rules = permissionsOf(defineOperator({ name: 'site', domain: 'bowline.dev', controllers: [here] }));
     const each = [
@@ -73,7 +73,7 @@ describe('permissions of an operator', () => {
     expect(rules).toMatchObject({ cluster: [], namespaces: { a: each, b: each } });
   });
 
-  it('hold only for the name that a declaration selects', () => {
+  it('are limited to the name that a declaration selects', () => {
     const one = controller(ConfigMap, { fieldSelector: 'metadata.name=settings', namespaces: ['a'] })
       .watches(Secret, { fieldSelector: 'metadata.name!=settings,type=Opaque', map: () => [] })
       .reconcile(() => {});
@@ -87,7 +87,7 @@ describe('permissions of an operator', () => {
     });
   });
 
-  it('put the events of cluster-scoped objects where the API server wants them, and ask for them in keyed work only where it reports', () => {
+  it('grant events of cluster-scoped objects in the default namespace, and events of keyed controllers only for reported kinds', () => {
     const nodes = controller(Node).reconcile(() => {});
     const { cluster, namespaces } = permissionsOf(
       defineOperator({ name: 'nodes', domain: 'bowline.dev', controllers: [nodes] }),
@@ -116,7 +116,7 @@ describe('permissions of an operator', () => {
     expect(rules.namespaces).toEqual({ a: events, default: events });
   });
 
-  it('are the same whatever the order of declarations, and never named twice', () => {
+  it('do not depend on the order of declarations, and have no duplicates', () => {
     const all: readonly Permission[] = [
       allow(['watch', 'get'], Secret, { names: ['b', 'a'] }),
       allow(['patch', 'get'], Secret, { names: ['a', 'b'] }),
@@ -176,7 +176,7 @@ it('renders the objects of an identity', () => {
   expect(JSON.stringify(manifests)).not.toContain('*');
 });
 
-it('gives one Role for a namespace that is named and turns out to be the manager’s', () => {
+it('renders one Role for a declared namespace that is also the namespace of the manager', () => {
   const namespaces = [OWN_NAMESPACE, 'system'];
   const permissions = [allow(['create'], Lease, { namespaces: ['system'] }), allow(['get'], Secret, { namespaces })];
   const operator = defineOperator({

@@ -38,7 +38,7 @@ function permissionsIn({ name, permissions }: Operator): readonly Permission[] {
   if (typeof permissions !== 'function') return permissions;
   throw new BowlineError(
     'BOWLINE_OPERATOR_UNCONFIGURED',
-    `cannot say what the operator ${name} may do: it follows from its configuration; give that with withConfig(operator, section)`,
+    `cannot determine the permissions of the operator ${name}: they depend on its configuration; provide it with withConfig(operator, section)`,
   );
 }
 

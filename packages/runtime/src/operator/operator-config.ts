@@ -34,7 +34,7 @@ export async function readConfig(
   if (problems.length === 0 && unknown.length === 0) return value;
   const said = [
     ...(problems.length === 0 ? [] : [describeProblems(problems)]),
-    ...unknown.map((path) => `${path}: there is no such setting`),
+    ...unknown.map((path) => `${path}: unknown setting`),
   ];
   throw new BowlineError(
     'BOWLINE_CONFIG_INVALID',

@@ -31,7 +31,7 @@ const cleaner = (name: string) =>
 const sample = { apiVersion: 'example.dev/v1', kind: 'Site', metadata: { name: 'a' }, spec: {} };
 
 describe('defineOperator', () => {
-  it('takes kinds, samples, commands, permissions and a schema of its configuration', () => {
+  it('accepts kinds, samples, commands, permissions and a schema of its configuration', () => {
     const agent = command({
       name: 'agent',
       summary: 'Run beside the gateway',
@@ -57,7 +57,7 @@ describe('defineOperator', () => {
     expect(operator).toMatchObject({ samples: [sample], commands: [{ name: 'agent' }] });
   });
 
-  it('gives commands what they declare: options, arguments and a cluster', () => {
+  it('passes commands their declared options, arguments and cluster', () => {
     command({
       name: 'mock set',
       summary: 'Puts a value',
@@ -82,7 +82,7 @@ describe('defineOperator', () => {
   it.each([
     [undefined, /\burl: Required value/],
     [{ url: 1 }, /url: Invalid value: "integer"/],
-    [{ url: 'x', dept: 1 }, /dept: there is no such setting/],
+    [{ url: 'x', dept: 1 }, /dept: unknown setting/],
   ])('refuses the configuration %j', async (section, text) => {
     const schema = s.object({ url: s.string(), depth: s.integer().default(3) });
     await expect(readConfig('whole', schema, section)).rejects.toMatchObject({
@@ -92,7 +92,7 @@ describe('defineOperator', () => {
     expect(await readConfig('whole', schema, { url: 'x' })).toEqual({ url: 'x', depth: 3 });
   });
 
-  it('demands a setup that returns what its controllers need', () => {
+  it('requires a setup that returns the dependencies of its controllers', () => {
     defineOperator({ name: 'plain', domain: 'bowline.dev', controllers: [plain] });
     defineOperator({
       name: 'both',
@@ -112,7 +112,7 @@ describe('defineOperator', () => {
     defineOperator({ name: 'wrong', domain: 'bowline.dev', controllers: [needy], setup: () => ({ greet: 1 }) });
   });
 
-  it('gives services what setup returned, and setup the configuration as parsed', () => {
+  it('passes the parsed configuration to setup, and the result of setup to services', () => {
     defineOperator({
       name: 'configured',
       domain: 'bowline.dev',
@@ -126,7 +126,7 @@ describe('defineOperator', () => {
     });
   });
 
-  it('lets services alone follow the type of setup', () => {
+  it('types services by setup when there are no controllers', () => {
     defineOperator({
       name: 'services',
       domain: 'bowline.dev',
@@ -152,15 +152,18 @@ describe('defineOperator', () => {
     [{ name: 'shouting', domain: 'Example.com', controllers: [plain] }, /domain must be a DNS name/],
     [{ name: 'empty' }, /neither controllers nor services nor webhooks/],
     [{ name: 'kinds', controllers: [plain], resources: [Site, Site] }, /kind name "Site.v1.example.dev" is used twice/],
-    [{ name: 'rivals', controllers: [ready, other] }, /controllers ready and other both say whether a Site is ready/],
-    [{ name: 'held', controllers: [held] }, /controller held names the finalizer example.dev\/x but has no cleanup/],
+    [
+      { name: 'rivals', controllers: [ready, other] },
+      /controllers ready and other both write the Ready condition of Site/,
+    ],
+    [{ name: 'held', controllers: [held] }, /controller held sets the finalizer example.dev\/x but has no cleanup/],
     [
       { name: 'sample', controllers: [plain], resources: [Site], samples: [{ ...sample, spec: { size: 0 } }] },
       /sample Site a is not valid: spec.size: Invalid value: 0: .*greater than or equal to 1/,
     ],
     [
       { name: 'typo', controllers: [plain], resources: [Site], samples: [{ ...sample, spec: { sise: 2 } }] },
-      /sample Site a is not valid: spec.sise: there is no such field/,
+      /sample Site a is not valid: spec.sise: unknown field/,
     ],
     [
       {
@@ -169,16 +172,16 @@ describe('defineOperator', () => {
         resources: [Site],
         samples: [{ ...sample, apiVersion: 'example.dev/v2' }],
       },
-      /sample Site a is in example.dev\/v2, which the operator does not define; write it in example.dev\/v1/,
+      /sample Site a is in example.dev\/v2, which the operator does not define; use example.dev\/v1/,
     ],
     [
       { name: 'cleaners', controllers: [cleaner('a'), cleaner('b')] },
-      /controllers a and b both clean up after a Site under the finalizer example.dev\/finalizer.*name another/,
+      /controllers a and b both clean up Site under the finalizer example.dev\/finalizer.*set another/,
     ],
     [{ name: 'service', services: [{ name: 'My Service', run: async () => {} }] }, /service name "My Service" must be/],
     [
       { name: 'command', controllers: [plain], commands: [command({ name: '--x', summary: '', run: async () => {} })] },
-      /command name "--x" must be DNS labels/,
+      /command name "--x" must consist of DNS labels/,
     ],
     [{ name: 'twice', controllers: [plain, plain] }, /controller name "configmap" is used twice/],
   ])('refuses %j', (options, text) => {
@@ -187,7 +190,7 @@ describe('defineOperator', () => {
     expect(define).toThrow(expect.objectContaining({ code: 'BOWLINE_OPERATOR_INVALID' }));
   });
 
-  it('makes the names of objects shorter where the domain is longer', () => {
+  it('allows only shorter names with a longer domain', () => {
     const define = (domain: string, length: number) => () =>
       defineOperator({ name: 'x'.repeat(length), domain, controllers: [plain] });
     expect(define('platform.example.com', 46)).not.toThrow();
@@ -195,22 +198,22 @@ describe('defineOperator', () => {
   });
 
   it.each<[readonly [string, CommandArguments][], RegExp]>([
-    [[['mock  set', {}]], /command name "mock {2}set" must be DNS labels/],
+    [[['mock  set', {}]], /command name "mock {2}set" must consist of DNS labels/],
     [
       [
         ['a', {}],
         ['a b', {}],
       ],
-      /command name "a" is also that of the group of "a b"/,
+      /command name "a" is also the group of "a b"/,
     ],
     [[['a', { 'The Path': { summary: '' } }]], /argument "The Path" of the command "a" must be a DNS label/],
     [
       [['a', { x: { summary: '', optional: true }, y: { summary: '' } }]],
-      /argument "y" of the command "a" is needed after one that may be left out/,
+      /argument "y" of the command "a" follows an optional one/,
     ],
     [
       [['a', { x: { summary: '', variadic: true }, y: { summary: '' } }]],
-      /argument "x" of the command "a" takes all words, and is not the last/,
+      /argument "x" of the command "a" takes all remaining words, so it must be the last/,
     ],
   ])('refuses the commands %j', (given, text) => {
     const commands = given.map(([name, args]) => command({ name, summary: '', args, run: async () => {} }));

@@ -24,14 +24,14 @@ const tidy = defineOperator({
 const deletion = { apiGroups: [''], resources: ['secrets'], verbs: ['delete'] };
 
 describe('withConfig', () => {
-  it('gives the permissions that follow from a configuration, with its defaults', async () => {
+  it('determines the permissions from a configuration and its defaults', async () => {
     expect(permissionsOf(await withConfig(tidy, undefined)).cluster).not.toContainEqual(deletion);
     expect(permissionsOf(await withConfig(tidy, { allowDeletion: true })).cluster).toContainEqual(deletion);
     const named = permissionsOf(await withConfig(tidy, { allowDeletion: true, names: ['a'] }));
     expect(named.cluster).toContainEqual({ ...deletion, resourceNames: ['a'] });
   });
 
-  it('limits them to namespaces, whichever comes first', async () => {
+  it('limits them to namespaces, regardless of the order of the calls', async () => {
     const section = { allowDeletion: true };
     const limited = permissionsOf(await withConfig(withinNamespaces(tidy, ['a']), section));
     expect(limited.namespaces.a).toContainEqual(deletion);
@@ -39,12 +39,12 @@ describe('withConfig', () => {
     expect(permissionsOf(withinNamespaces(await withConfig(tidy, section), ['a']))).toEqual(limited);
   });
 
-  it('refuses a configuration that is not valid', async () => {
+  it('rejects an invalid configuration', async () => {
     const invalid = withConfig(tidy, { allowDeletion: 'yes' });
     await expect(invalid).rejects.toMatchObject({ code: 'BOWLINE_CONFIG_INVALID' });
   });
 
-  it('leaves an operator as it is whose permissions follow from nothing', async () => {
+  it('returns an operator unchanged whose permissions do not depend on its configuration', async () => {
     const plain = defineOperator({
       name: 'plain',
       domain: 'bowline.dev',
@@ -55,6 +55,6 @@ describe('withConfig', () => {
   });
 });
 
-it('has no permissions to tell of before it is configured', () => {
+it('permissionsOf rejects an operator that is not configured', () => {
   expect(() => permissionsOf(tidy)).toThrow(expect.objectContaining({ code: 'BOWLINE_OPERATOR_UNCONFIGURED' }));
 });

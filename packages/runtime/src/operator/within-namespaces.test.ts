@@ -33,7 +33,7 @@ const resourcesOf = (rules: readonly { readonly resources?: readonly string[] | 
   rules.flatMap(({ resources = [] }) => resources);
 
 describe('withinNamespaces', () => {
-  it('grants what is declared for everywhere in each namespace, and nothing in the whole cluster but by name', () => {
+  it('grants declarations for all namespaces in each namespace, and cluster-wide rights only by name', () => {
     const { cluster, namespaces, own } = permissionsOf(withinNamespaces(operator, ['b', 'a', 'b']));
     expect(cluster).toEqual([
       {
@@ -55,7 +55,7 @@ describe('withinNamespaces', () => {
     expect(resourcesOf(own)).toContain('secrets');
   });
 
-  it('lets a controller, or a webhook, see its own webhook configuration, by the name that it has there', () => {
+  it('lets a controller or a webhook read its own webhook configuration by name', () => {
     const watching = controller(ConfigMap, { name: 'copies' })
       .watches(ValidatingWebhookConfiguration, { fieldSelector: OWN_WEBHOOKS, map: () => [] })
       .reconcile(() => {});
@@ -77,7 +77,7 @@ describe('withinNamespaces', () => {
     }
   });
 
-  it('leaves an operator that is not limited as it is, without the rights of one that is', () => {
+  it('returns an operator unchanged without namespaces, and without permissions for namespaces only', () => {
     expect(withinNamespaces(operator, undefined)).toBe(operator);
     const { cluster, namespaces } = permissionsOf(operator);
     expect(resourcesOf(cluster)).toEqual(expect.arrayContaining(['subjectaccessreviews', 'namespaces']));
@@ -85,7 +85,7 @@ describe('withinNamespaces', () => {
     expect(Object.keys(namespaces)).toEqual(['kube-public']);
   });
 
-  it('reads nothing of what is left out', () => {
+  it('returns no objects of an omitted source', () => {
     const { sources } = withinNamespaces(operator, ['a']).controllers[0] ?? { sources: [] };
     expect([...leftOutOf(sources)]).toEqual([Namespace.id]);
     const reads = cacheReads('copies', new Map(), leftOutOf(sources));
@@ -161,7 +161,7 @@ describe('withinNamespaces', () => {
         controllers: [controller(ConfigMap).reconcile(() => {})],
         permissions: [allow(['create'], SubjectAccessReview)],
       }),
-      /it may create subjectaccessreviews.*`only: 'cluster-wide'`/,
+      /it declares permission to create subjectaccessreviews.*`only: 'cluster-wide'`/,
     ],
   ])('refuses %s that is cluster-scoped, and names it', (_, refused, message) => {
     const limit = () => withinNamespaces(refused, ['a']);

@@ -18,7 +18,7 @@ export function withinNamespaces(operator: Operator, namespaces: readonly string
   if (namespaces.length === 0) {
     throw new BowlineError(
       'BOWLINE_MANAGER_INVALID',
-      'cannot limit operators to no namespace; name at least one, or leave it out',
+      'cannot limit operators to an empty list of namespaces; name at least one, or omit the list',
     );
   }
   const { permissions } = operator;
@@ -72,7 +72,7 @@ class Limit {
     if (scope !== 'Cluster') return [{ ...kept, namespaces: this.#namespaces }];
     // Restricted to names, it is little enough for an administrator to grant.
     if (names !== undefined) return [kept];
-    return this.#refuse(`it may ${verbs.join(', ')} ${resource}`, "only: 'cluster-wide'");
+    return this.#refuse(`it declares permission to ${verbs.join(', ')} ${resource}`, "only: 'cluster-wide'");
   }
 
   #source(source: Source, what: string): Source {
@@ -90,7 +90,8 @@ class Limit {
   }
 
   #refuse(what: string, declaration?: string): never {
-    const author = declaration === undefined ? '' : `, or declare it with \`${declaration}\` if it can do without`;
+    const author =
+      declaration === undefined ? '' : `, or declare it with \`${declaration}\` if the operator works without it`;
     throw new BowlineError(
       'BOWLINE_CLUSTER_WIDE_KIND',
       `cannot limit the operator ${this.#operator} to the namespaces ${this.#namespaces.join(', ')}: ${what}, which is cluster-scoped; run it without namespaces${author}`,

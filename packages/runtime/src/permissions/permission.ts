@@ -59,22 +59,24 @@ export function allow(verbs: readonly Verb[], kind: Resource, options: AllowOpti
       `cannot allow ${verbs.join(', ') || 'nothing'} on ${kind.kind}: ${problem}`,
     );
   };
-  if (verbs.length === 0) refuse('name at least one verb');
+  if (verbs.length === 0) refuse('list at least one verb');
   const words = [
     ...verbs,
     ...(names ?? []),
     ...(namespaces ?? []),
     ...(subresource === undefined ? [] : [subresource]),
   ];
-  if (words.some((word) => word.includes('*'))) refuse('name what is meant; there are no wildcards');
-  if (subresource?.includes('/')) refuse('a subresource is one word; RBAC knows no paths below it');
+  if (words.some((word) => word.includes('*'))) refuse('wildcards are not supported; list each value');
+  if (subresource?.includes('/')) {
+    refuse('a subresource is a single path segment; RBAC does not authorize paths below it');
+  }
   if (words.includes('')) refuse('a verb, name, namespace or subresource is empty');
-  if (names?.length === 0) refuse('names is empty; leave it out to mean any name');
-  if (namespaces?.length === 0) refuse('namespaces is empty; leave it out to mean everywhere');
-  if (namespaces && kind.scope === 'Cluster') refuse('the kind is cluster-scoped; leave out namespaces');
+  if (names?.length === 0) refuse('names is empty; omit it to allow any name');
+  if (namespaces?.length === 0) refuse('namespaces is empty; omit it to allow all namespaces');
+  if (namespaces && kind.scope === 'Cluster') refuse('the kind is cluster-scoped; omit namespaces');
   const nameless = verbs.find((verb) => NAMELESS.has(verb));
   if (names && nameless && subresource === undefined) {
-    refuse(`the API server decides about ${nameless} without knowing names; allow it apart, without names`);
+    refuse(`the API server authorizes ${nameless} without knowing the name; allow it separately, without names`);
   }
   return permission(verbs, kind, options);
 }

@@ -62,7 +62,7 @@ class Declared {
     if (EVERYBODYS_PATHS.test(path)) return;
     throw new BowlineError(
       'BOWLINE_UNDECLARED_PERMISSION',
-      `the operator ${this.#operator} may not request ${path} as a raw path: use the method for its kind, which checks what is declared`,
+      `the operator ${this.#operator} may not request ${path} as a raw path: use the client method for its kind, which checks the declared permissions`,
     );
   }
 }

@@ -1,10 +1,10 @@
 import type { StatusCause } from '@bowline/kubernetes';
 import type { JsonPatchOperation } from '@bowline/machinery';
 
-/** Distinguishes answers from objects, even between two copies of this package. */
+/** Distinguishes responses from objects, even between two copies of this package. */
 const ANSWER: unique symbol = Symbol.for('bowline.dev/admission-answer');
 
-/** AnswerOptions apply to any answer. */
+/** AnswerOptions apply to any response. */
 export interface AnswerOptions {
   /**
    * Displayed to the user by kubectl, one line each; the API server drops what exceeds 4,096 characters in total. Defaults to
@@ -61,10 +61,10 @@ export interface AdmittedChanged<T> {
  */
 export type ValidatingAnswer = Admitted | Denied;
 
-/** MutatingAnswer is the return type of a mutating handler: an answer, or simply the changed object. */
+/** MutatingAnswer is the return type of a mutating handler: a response, or simply the changed object. */
 export type MutatingAnswer<T> = Admitted | Denied | AdmittedPatched | AdmittedChanged<T> | T;
 
-/** AnyAnswer is an answer of any kind. */
+/** AnyAnswer is a response of any kind. */
 export type AnyAnswer = Admitted | Denied | AdmittedPatched | AdmittedChanged<unknown>;
 
 /** admit allows the request unchanged. */
@@ -108,12 +108,12 @@ export function admitPatched(operations: readonly JsonPatchOperation[], options:
   return { [ANSWER]: 'patch', warnings: options.warnings ?? [], operations };
 }
 
-/** isAnswer returns whether a handler returned an answer rather than an object or nothing. */
+/** isAnswer returns whether a handler returned a response rather than an object or nothing. */
 export function isAnswer(value: unknown): value is AnyAnswer {
   return typeof value === 'object' && value !== null && (value as Partial<AnyAnswer>)[ANSWER] !== undefined;
 }
 
-/** kindOf returns the kind of an answer. */
+/** kindOf returns the kind of a response. */
 export function kindOf(answer: AnyAnswer): AnyAnswer[typeof ANSWER] {
   return answer[ANSWER];
 }

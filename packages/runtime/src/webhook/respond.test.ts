@@ -28,7 +28,7 @@ it.each<[string, AnyAnswer, object]>([
     },
   ],
   [
-    'a code and reason of its own',
+    'a custom code and reason',
     deny({ message: 'later', code: 429, reason: 'TooManyRequests' }),
     { status: 'Failure', code: 429, reason: 'TooManyRequests', message: 'later' },
   ],
@@ -77,11 +77,11 @@ it('limits warnings to what headers and the API server allow', () => {
   expect(answerTo(deny({ message: 'no', warnings: ['w'] })).warnings).toEqual(['w']);
 });
 
-it.each([undefined, null, true, 'allow', []])('does not accept %j as an answer', (returned) => {
+it.each([undefined, null, true, 'allow', []])('does not accept %j as a response', (returned) => {
   expect(() => answerTo(returned)).toThrow(expect.objectContaining({ code: 'BOWLINE_WEBHOOK_NO_ANSWER' }));
 });
 
-it('does not accept an object as an answer of a validating webhook', () => {
+it('does not accept an object as a response of a validating webhook', () => {
   for (const returned of [came, admitChanged(came), admitPatched([])]) {
     expect(() => answerTo(returned, 'validating')).toThrow(
       expect.objectContaining({ code: 'BOWLINE_WEBHOOK_NO_ANSWER' }),

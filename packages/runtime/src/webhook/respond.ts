@@ -47,7 +47,7 @@ function operationsOf(
 function noAnswer(webhook: Pick<Webhook, 'name'>, wanted: string): BowlineError {
   return new BowlineError(
     'BOWLINE_WEBHOOK_NO_ANSWER',
-    `the handler of the webhook ${webhook.name} returned no answer; it must return ${wanted}`,
+    `the handler of the webhook ${webhook.name} returned no response; it must return ${wanted}`,
   );
 }
 

@@ -105,7 +105,7 @@ export class WebhookRequests implements Disposable {
     const last = this.#isLast(request.socket);
     let code = 200;
     try {
-      const answer = JSON.stringify(await this.#answer(route, request, scope));
+      const answer = JSON.stringify(await this.#respond(route, request, scope));
       send(response, 200, answer, { type: 'application/json', close: last || this.closing });
     } catch (error) {
       const problem = error instanceof HttpProblem ? error : new HttpProblem(500, `the webhook ${route.name} failed`);
@@ -133,7 +133,7 @@ export class WebhookRequests implements Disposable {
     this.#idle.clear();
   }
 
-  async #answer(route: Route, request: IncomingMessage, scope: RequestScope): Promise<object> {
+  async #respond(route: Route, request: IncomingMessage, scope: RequestScope): Promise<object> {
     if (!this.ready) throw new HttpProblem(503, `the webhook ${route.name} is not ready yet`);
     if (this.#active > MAX_ACTIVE) throw new HttpProblem(503, `more than ${MAX_ACTIVE} requests are in progress`);
     if (request.method !== 'POST') throw new HttpProblem(405, 'only POST is served here');

@@ -86,8 +86,8 @@ async function serve(
   return { ...running, operator, namespace, name, end, validating, mutating };
 }
 
-/** untilAsked waits until the API server calls the webhooks: it observes a configuration with its own watch. */
-async function untilAsked(refused: () => Promise<unknown>): Promise<ApiError> {
+/** untilCalled waits until the API server calls the webhooks: it observes a configuration with its own watch. */
+async function untilCalled(refused: () => Promise<unknown>): Promise<ApiError> {
   return await vi.waitFor(
     async () => {
       const error = await refused().then(
@@ -121,7 +121,7 @@ it('denies with code, reason, causes and message, and never reviews its own name
     },
   );
   const { namespace, operator } = await serve(c, [guard]);
-  const error = await untilAsked(() => c.admin.create(ConfigMap, configMap(c, 'a', { data: { bad: 'x' } })));
+  const error = await untilCalled(() => c.admin.create(ConfigMap, configMap(c, 'a', { data: { bad: 'x' } })));
   expect(error).toMatchObject({ status: 422, reason: 'Invalid', causes: [{ field: 'data.bad', message: 'reserved' }] });
   expect(error.message).toContain(
     `admission webhook "guard.${operator}.bowline.dev" denied the request: data.bad is reserved; choose another key`,
@@ -184,7 +184,7 @@ it('mutates by object and by patch, in order, and returns warnings', async () =>
   expect(logged.join('')).toContain('"warning":"a team was chosen"');
 });
 
-it('reviews dry runs, and its client refuses writes then', async () => {
+it('reviews dry runs with a client that rejects writes', async () => {
   await using c = await cluster();
   const refused: string[] = [];
   const writing = validating(ConfigMap, {
@@ -200,10 +200,10 @@ it('reviews dry runs, and its client refuses writes then', async () => {
   });
   await serve(c, [writing]);
   const asked = configMap(c, 'asked');
-  await untilAsked(() => c.admin.create(ConfigMap, asked, { dryRun: true }));
+  await untilCalled(() => c.admin.create(ConfigMap, asked, { dryRun: true }));
   expect(new Set(refused)).toEqual(new Set(['true BOWLINE_WEBHOOK_SIDE_EFFECT']));
   // Not a dry run: the write is sent, and only RBAC stops it because the webhook's account has no permissions.
-  await untilAsked(() => c.admin.create(ConfigMap, asked));
+  await untilCalled(() => c.admin.create(ConfigMap, asked));
   expect(refused.at(-1)).toBe('false BOWLINE_API_FORBIDDEN');
 });
 
@@ -224,7 +224,7 @@ it('reviews only requests that match its conditions and selectors', async () => 
   await serve(c, [picky]);
   const judged = (name: string, state: string): ConfigMap =>
     configMap(c, name, { metadata: { labels: { judged: 'yes' }, namespace: c.namespace, name }, data: { state } });
-  await untilAsked(() => c.admin.create(ConfigMap, judged('bad', 'bad')));
+  await untilCalled(() => c.admin.create(ConfigMap, judged('bad', 'bad')));
   await c.admin.create(ConfigMap, configMap(c, 'unlabelled', { data: { state: 'bad' } }));
   expect(seen.has('unlabelled')).toBe(false);
   await c.admin.create(ConfigMap, judged('good', 'good'));
@@ -256,11 +256,11 @@ it('reads declared kinds from the cache, and gets the return value of setup', as
   });
   await c.admin.create(ConfigMap, configMap(c, 'before'));
   for (const name of ['counted-1', 'counted-2']) await c.admin.create(Secret, { metadata: { namespace, name } });
-  const error = await untilAsked(() => c.admin.create(ConfigMap, configMap(c, 'after'), { dryRun: true }));
+  const error = await untilCalled(() => c.admin.create(ConfigMap, configMap(c, 'after'), { dryRun: true }));
   expect(error.message).toContain('there are 2');
 });
 
-it('serves a given certificate and its replacement without a failed admission', async () => {
+it('serves an external certificate and its replacement without a failed admission', async () => {
   await using c = await cluster();
   const Ship = await shipKind(c);
   const folder = await mkdtemp(join(tmpdir(), 'bowline-webhook-'));
@@ -286,7 +286,7 @@ it('serves a given certificate and its replacement without a failed admission', 
     metadata: { namespace: c.namespace, name },
     spec: { mode },
   });
-  await untilAsked(() => c.admin.create(Ship, ship('a', 'deny')));
+  await untilCalled(() => c.admin.create(Ship, ship('a', 'deny')));
   const load = underLoad((n) => c.admin.create(Ship, ship(`ship-${n}`, 'sail'), { dryRun: true }));
   for (let n = 2; n < 5; n++) {
     await put();
@@ -357,8 +357,8 @@ it('applies the failure policy to failed and late responses', async () => {
     metadata: { namespace: c.namespace, name },
     spec: { mode },
   });
-  await untilAsked(() => c.admin.create(Ship, ship('a', 'deny')));
-  await untilAsked(() => c.admin.create(ConfigMap, configMap(c, 'a', { data: { mode: 'deny' } })));
+  await untilCalled(() => c.admin.create(Ship, ship('a', 'deny')));
+  await untilCalled(() => c.admin.create(ConfigMap, configMap(c, 'a', { data: { mode: 'deny' } })));
   const failure = (mode: string) =>
     c.admin.create(Ship, ship('a', mode)).then(
       () => 'admitted',
@@ -382,7 +382,7 @@ it('creates and repairs the configurations where there is no chart', async () =>
   await using c = await cluster();
   const gate = validating(ConfigMap, { name: 'gate', operations: ['CREATE'] }).handle(() => deny('closed'));
   const { name } = await serve(c, [gate], { configurations: 'runtime', onlyNamespaces: [c.namespace] });
-  await untilAsked(() => c.admin.create(ConfigMap, configMap(c, 'a')));
+  await untilCalled(() => c.admin.create(ConfigMap, configMap(c, 'a')));
   const { metadata, webhooks } = await c.admin.get(ValidatingWebhookConfiguration, { name });
   expect(webhooks?.[0]?.clientConfig.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/op-/);
   const version = metadata?.resourceVersion;
@@ -418,7 +418,7 @@ it('rotates the certificate without a failed admission, and repairs a damaged Se
     metadata: { namespace: c.namespace, name },
     spec: { mode },
   });
-  await untilAsked(() => c.admin.create(Ship, ship('a', 'deny')));
+  await untilCalled(() => c.admin.create(Ship, ship('a', 'deny')));
   const load = underLoad((n) => c.admin.create(Ship, ship(`ship-${n}`, 'sail'), { dryRun: true }));
   const first = await c.admin.get(Secret, key);
   const renewed = await c.until(Secret, key, ({ data }) => data?.['tls.crt'] !== first.data?.['tls.crt']);

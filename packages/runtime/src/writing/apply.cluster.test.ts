@@ -48,7 +48,7 @@ function deployment(c: Cluster, image = 'example.test/web'): Deployment {
 }
 
 describe('apply', () => {
-  test('creates with one request, owned by its owner and manager, and writes no more', async () => {
+  test('creates an object with its owner and field manager in one request, and does not write it again', async () => {
     await using c = await cluster();
     const { client, owner, writer } = await setUp(c);
     const created = await writer.apply(Deployment, deployment(c));
@@ -70,7 +70,7 @@ describe('apply', () => {
     expect(client.verbs()).toBe('find find');
   });
 
-  test('makes no request at all with a cache that keeps our managed fields, also after a restart', async () => {
+  test('sends no request with a cache that keeps our managed fields, also after a restart', async () => {
     await using c = await cluster();
     const { client, owner, writer } = await setUp(c);
     await writer.apply(Deployment, deployment(c));
@@ -93,7 +93,7 @@ describe('apply', () => {
     await running;
   });
 
-  test('reads once after a restart when the cache keeps too little, and then no more', async () => {
+  test('reads once after a restart when the cache keeps too little, and not again', async () => {
     await using c = await cluster();
     const { client, owner, writer } = await setUp(c);
     const child: ConfigMap = { metadata: { namespace: c.namespace, name: 'child' }, data: { a: '1' } };
@@ -112,7 +112,7 @@ describe('apply', () => {
     await running;
   });
 
-  test('removes what it no longer wants, takes back what others changed, and leaves others’ fields alone', async () => {
+  test('removes fields that are no longer desired, reverts changes by others, and keeps fields of others', async () => {
     await using c = await cluster();
     const { client, writer } = await setUp(c);
     const wanted: ConfigMap = { metadata: { namespace: c.namespace, name: 'child' }, data: { a: '1', b: '2' } };
@@ -173,7 +173,7 @@ describe('apply', () => {
     expect(object.webhooks?.[0]?.clientConfig).toMatchObject({ caBundle: 'Y2E=', service: { path: '/b' } });
   });
 
-  test('refuses an object that is not ours and says whose it is', async () => {
+  test('rejects an object that is not ours and reports its owner', async () => {
     await using c = await cluster();
     const { client, writer } = await setUp(c);
     const child = { metadata: { namespace: c.namespace, name: 'child' } };
@@ -186,7 +186,7 @@ describe('apply', () => {
     expect((await c.admin.get(ConfigMap, keyOf(child))).data).toEqual({ a: 'theirs' });
   });
 
-  test('refuses an object that appears just before the write', async () => {
+  test('rejects an object that is created just before the write', async () => {
     await using c = await cluster();
     const { client, writer } = await setUp(c);
     const child = { metadata: { namespace: c.namespace, name: 'child' } };
@@ -198,7 +198,7 @@ describe('apply', () => {
     expect((await c.admin.get(ConfigMap, keyOf(child))).data).toEqual({ a: 'theirs' });
   });
 
-  test('refuses an object that another one controls, even when it carries our labels', async () => {
+  test('rejects an object with another controller, even if it has our labels', async () => {
     await using c = await cluster();
     const { owner, client } = await setUp(c);
     const writer = createWriter({ client, fieldManager: MANAGER, marks: { owner, labels } });
@@ -220,7 +220,7 @@ describe('apply', () => {
     });
   });
 
-  test('starts anew when the object changes between check and write, and does not touch one that was given away', async () => {
+  test('checks again when the object changes between check and write, and does not touch one that is no longer ours', async () => {
     await using c = await cluster();
     const { client, writer } = await setUp(c);
     const child: ConfigMap = { metadata: { namespace: c.namespace, name: 'child' }, data: { a: '1' } };
@@ -240,7 +240,7 @@ describe('apply', () => {
     });
   });
 
-  test('makes again what vanishes between check and write', async () => {
+  test('recreates an object that is deleted between check and write', async () => {
     await using c = await cluster();
     const { client, writer } = await setUp(c);
     const child: ConfigMap = { metadata: { namespace: c.namespace, name: 'child' }, data: { a: '1' } };
@@ -251,7 +251,7 @@ describe('apply', () => {
     expect(client.verbs()).toBe('find apply find apply');
   });
 
-  test('gives nothing to an owner that was made again meanwhile', async () => {
+  test('does not write for an owner that was recreated meanwhile', async () => {
     await using c = await cluster();
     const { client, owner, writer } = await setUp(c);
     const child: ConfigMap = { metadata: { namespace: c.namespace, name: 'child' } };
@@ -280,7 +280,7 @@ describe('apply', () => {
     await c.admin.patch(ConfigMap, keyOf(child), { type: 'merge', body: { metadata: { finalizers: null } } });
   });
 
-  test('does not fight the server over values that it always completes', async () => {
+  test('does not rewrite values that the server always completes', async () => {
     await using c = await cluster();
     const { client, owner, writer } = await setUp(c);
     // Here defaults are derived from max, inside an atomic list: nothing in the stored object distinguishes them.
@@ -308,7 +308,7 @@ describe('apply', () => {
     expect(client.verbs()).toBe('find');
   });
 
-  test('two writers of one manager that start at the same time end with one object', async () => {
+  test('two concurrent writers of one field manager create one object', async () => {
     await using c = await cluster();
     const { client, owner } = await setUp(c);
     const child: ConfigMap = { metadata: { namespace: c.namespace, name: 'child' }, data: { a: '1' } };

@@ -23,14 +23,14 @@ describe('saveBackup', () => {
     expect(transport.sent(0)).toMatchObject({ data: { a: '1' }, metadata: { name: 'a-before' } });
   });
 
-  it('finds the same content again, whatever its order', async () => {
+  it('recognizes the same content regardless of its order', async () => {
     const { saved } = save([taken, stored('a-before', { b: '2', a: '1' })], { a: '1', b: '2' });
     expect(await saved).toMatchObject({ name: 'a-before' });
     const empty = save([taken, stored('a-before', undefined)], {});
     expect(await empty.saved).toMatchObject({ name: 'a-before' });
   });
 
-  it('never overwrites other content: that goes under a name with its hash, within 253 characters', async () => {
+  it('never overwrites other content, but stores it under a name with its hash, of at most 253 characters', async () => {
     const name = `${'n'.repeat(243)}-${'n'.repeat(9)}`;
     const { saved, transport } = save([taken, stored(name, { a: 'other' }), { body: {} }], { a: '1' }, name);
     const key = await saved;
@@ -38,13 +38,13 @@ describe('saveBackup', () => {
     expect(transport.sent(2)).toMatchObject({ metadata: { name: key.name } });
   });
 
-  it('cuts a name that is too long before the hash, so that it is never the name of what is saved', async () => {
+  it('truncates a long name before the hash, so that it never equals the name of the saved object', async () => {
     const original = 'n'.repeat(253);
     const { saved } = save([{ body: {} }], { a: '1' }, `${original}-before`);
     expect((await saved).name).toMatch(/^n{244}-[0-9a-f]{8}$/);
   });
 
-  it('refuses when both names hold something else', async () => {
+  it('fails when objects of both names have different content', async () => {
     const { saved } = save([taken, stored('a', { a: 'x' }), taken, stored('a', { a: 'y' })], { a: '1' });
     await expect(saved).rejects.toMatchObject({ code: 'BOWLINE_BACKUP_TAKEN' });
   });

@@ -54,7 +54,7 @@ export async function saveBackup<B extends KubernetesObject>(
   }
   throw new BowlineError(
     'BOWLINE_BACKUP_TAKEN',
-    `cannot save a backup as ${describeKey(resource, options.key)}: that name and the one with its hash hold other content; move them away`,
+    `cannot save a backup as ${describeKey(resource, options.key)}: the objects of that name and of the name with its hash have different content; delete or rename one of them`,
     { retryable: true },
   );
 }

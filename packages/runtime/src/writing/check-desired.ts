@@ -17,13 +17,13 @@ export function checkDesired(verb: string, resource: Resource, desired: Kubernet
   const refuse = (problem: string): never => {
     throw new BowlineError('BOWLINE_WRITE_INVALID', `cannot ${verb} ${resource.kind} ${name ?? ''}: ${problem}`);
   };
-  if (!name) refuse('metadata.name is missing; a name that the server makes is another one at every try');
+  if (!name) refuse('metadata.name is missing; a name that the server generates would differ in every attempt');
   if (resource.scope === 'Namespaced' && !namespace) refuse('metadata.namespace is missing: the kind is namespaced');
-  if (resource.scope === 'Cluster' && namespace) refuse('leave out metadata.namespace: the kind is cluster-scoped');
+  if (resource.scope === 'Cluster' && namespace) refuse('omit metadata.namespace: the kind is cluster-scoped');
   const stored = SERVER_METADATA.find((field) => metadata[field] !== undefined);
-  if (stored) refuse(`leave out metadata.${stored}: say what is wanted, not what is stored`);
+  if (stored) refuse(`omit metadata.${stored}: only the API server sets it`);
   if ('status' in desired && desired.status !== undefined) {
-    refuse('leave out status: it is written by whoever observes the object');
+    refuse('omit status: it is not part of the desired state');
   }
   if (resource.kind === 'Secret' && resource.group === '' && 'stringData' in desired) {
     refuse('write data instead of stringData: the server adds stringData to data and never removes it');

@@ -4,7 +4,7 @@ import { type ConditionUpdate, mergeConditions } from './conditions.ts';
 import { at, NOW, stored, THEN, update } from './sample-conditions.test-support.ts';
 
 describe('mergeConditions', () => {
-  it('answers the same list when nothing changes', () => {
+  it('returns the same list when nothing changes', () => {
     const previous = [stored];
     expect(mergeConditions(previous, [update()], at)).toBe(previous);
     expect(mergeConditions(previous, [update({ type: 'Gone', status: undefined })], at)).toBe(previous);
@@ -14,7 +14,7 @@ describe('mergeConditions', () => {
     ['keeps the transition time when only the message changes', { message: 'it still runs' }, THEN],
     ['keeps the transition time when only the reason changes', { reason: 'Ran' }, THEN],
     ['moves the transition time when the status changes', { status: 'Unknown' }, NOW],
-    ['takes a boolean for a status', { status: false }, NOW],
+    ['accepts a boolean as status', { status: false }, NOW],
   ])('%s', (_, change, time) => {
     const [condition] = mergeConditions([stored], [update(change)], at);
     expect(condition?.lastTransitionTime).toBe(time);
@@ -25,7 +25,7 @@ describe('mergeConditions', () => {
     expect(condition).toEqual(stored);
   });
 
-  it('leaves others alone and in place, adds new ones at the end, and takes some away', () => {
+  it('keeps other conditions in place, appends new ones, and removes some', () => {
     const others: Condition[] = [{ ...stored, type: 'A' }, stored, { ...stored, type: 'B' }];
     const next = mergeConditions(
       others,
@@ -36,7 +36,7 @@ describe('mergeConditions', () => {
     expect(next[1]).toBe(others[2]);
   });
 
-  it('cuts messages to what the API takes and refuses reasons that it does not', () => {
+  it('truncates messages to the limit of the API and rejects invalid reasons', () => {
     const [long] = mergeConditions([], [update({ message: 'a'.repeat(40_000) })], at);
     expect(long?.message).toHaveLength(32_768);
     for (const reason of ['', 'two words', 'ends-with-dash-', '1st', 'A'.repeat(1025)]) {

@@ -72,7 +72,7 @@ function assertReason(type: string, reason: string): void {
   if (reason.length <= LONGEST_REASON && /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(reason)) return;
   throw new BowlineError(
     'BOWLINE_CONDITION_INVALID',
-    `cannot give the condition ${type} the reason ${JSON.stringify(reason.slice(0, 100))}: write one CamelCase word`,
+    `cannot set the reason of the condition ${type} to ${JSON.stringify(reason.slice(0, 100))}: use one CamelCase word`,
   );
 }
 

@@ -19,7 +19,7 @@ function create(c: Cluster, name: string, metadata: KubernetesObject['metadata']
 }
 
 describe('finalizers', () => {
-  test('are added once, keep those of others that come meanwhile, and are removed alone', async () => {
+  test('are added once, keep those that others add meanwhile, and are removed individually', async () => {
     await using c = await cluster();
     const client = new ObservedClient(c.admin);
     const object = await create(c, 'a');
@@ -41,7 +41,7 @@ describe('finalizers', () => {
     expect(await removeFinalizer(client, ConfigMap, guarded ?? object, FINALIZER, options)).toBeUndefined();
   });
 
-  test('are never added to an object that is being deleted, even when the cache does not know yet', async () => {
+  test('are never added to an object that is being deleted, even when the cache is outdated', async () => {
     await using c = await cluster();
     const client = new ObservedClient(c.admin);
     const object = await create(c, 'a', { finalizers: [OTHER] });
@@ -53,7 +53,7 @@ describe('finalizers', () => {
     await c.admin.patch(ConfigMap, keyOf(object), { type: 'merge', body: { metadata: { finalizers: [] } } });
   });
 
-  test('are not given to an object that has taken the place of the one that was meant', async () => {
+  test('are not added to an object that replaced the intended one', async () => {
     await using c = await cluster();
     const object = await create(c, 'a');
     await c.admin.delete(ConfigMap, keyOf(object));
@@ -62,7 +62,7 @@ describe('finalizers', () => {
     expect((await c.admin.get(ConfigMap, keyOf(next))).metadata?.finalizers).toBeUndefined();
   });
 
-  test('tell how an object is being deleted', async () => {
+  test('indicate how an object is being deleted', async () => {
     await using c = await cluster();
     for (const [policy, mode] of [
       ['Foreground', 'foreground'],
@@ -120,7 +120,7 @@ describe('cleanUpTiers', () => {
       { type: 'merge', body: { metadata: { finalizers: [] } } },
     );
 
-  test('goes tier by tier, each step from what the cluster says, and leaves the foreign alone', async () => {
+  test('goes tier by tier, based on the state of the cluster, and does not touch foreign objects', async () => {
     await using c = await cluster();
     await child(c, 'a', 'first', [OTHER]);
     await child(c, 'b', 'first');
@@ -170,7 +170,7 @@ describe('cleanUpTiers', () => {
     await free(c, 'a');
   });
 
-  test('neither waits for nor frees what somebody else is deleting and only looks like ours', async () => {
+  test('neither waits for nor releases a foreign object that is being deleted and resembles ours', async () => {
     await using c = await cluster();
     const tiered = { 'test.bowline.dev/tier': 'first' };
     const object = await create(c, 'foreign', { labels: tiered, finalizers: [FINALIZER] });
@@ -182,7 +182,7 @@ describe('cleanUpTiers', () => {
     await free(c, 'foreign');
   });
 
-  test('goes on with the neighbours of an object that fails, but not with the next tier', async () => {
+  test('continues with other objects of the tier when one fails, but not with the next tier', async () => {
     await using c = await cluster();
     for (const name of ['a', 'b', 'c']) await child(c, name, 'first');
     await child(c, 'd', 'second');
@@ -196,11 +196,11 @@ describe('cleanUpTiers', () => {
     ]);
   });
 
-  test('never takes a failed list for an empty one', async () => {
+  test('never treats a failed list as an empty one', async () => {
     await using c = await cluster();
     await child(c, 'c', 'second');
     const broken: CleanupTier = { name: 'first', find: () => Promise.reject(new Error('no list today')) };
-    const remove = () => Promise.reject(new Error('must not be asked'));
+    const remove = () => Promise.reject(new Error('must not be called'));
     const tools = { live: c.admin, clock: systemClock, fieldManager: MANAGER };
     const run = cleanUpTiers(tools, [broken], { deletion: background, remove });
     await expect(run).rejects.toThrow('no list today');
@@ -236,7 +236,7 @@ describe('cleanUpTiers', () => {
   const find = (c: Cluster, name: string): Promise<ConfigMap | undefined> =>
     c.admin.find(ConfigMap, { namespace: c.namespace, name });
 
-  test('goes on to the next tier before the dependents of the last are gone, after a background deletion', async () => {
+  test('continues with the next tier before the dependents of the previous one are gone, after a background deletion', async () => {
     await using c = await cluster();
     const deletion = await deletedParent(c, 'Background');
     expect(await step(c, systemClock, undefined, {}, { deletion })).toEqual({ isDone: true, waiting: [] });
@@ -244,7 +244,7 @@ describe('cleanUpTiers', () => {
     await free(c, 'of-a');
   });
 
-  test('waits for the dependents of a tier before it goes on to the next, after a foreground deletion', async () => {
+  test('waits for the dependents of a tier before it continues with the next, after a foreground deletion', async () => {
     await using c = await cluster();
     const deletion = await deletedParent(c, 'Foreground');
     const waiting = [{ key: { name: 'a' }, finalizers: ['foregroundDeletion'] }];
@@ -259,7 +259,7 @@ describe('cleanUpTiers', () => {
     expect(await step(c, systemClock, undefined, {}, { deletion })).toEqual({ isDone: true, waiting: [] });
   });
 
-  test('takes nothing with it after a deletion that orphans, and gives up what it is told to', async () => {
+  test('deletes nothing after an orphaning deletion, and releases objects on request', async () => {
     await using c = await cluster();
     const deletion = await deletedParent(c, 'Orphan');
     const client = new ObservedClient(c.admin);

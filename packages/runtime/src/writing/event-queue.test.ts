@@ -10,7 +10,7 @@ function drain(queue: EventQueue<QueuedEvent>): string[] {
 }
 
 describe('EventQueue', () => {
-  it('hands out warnings first, and lets namespaces take turns', () => {
+  it('returns warnings first, and namespaces in turn', () => {
     const queue = new EventQueue(100);
     for (const key of ['n1', 'n2']) queue.add(event('a', key, false));
     for (const key of ['a1', 'a2', 'a3']) queue.add(event('a', key));
@@ -32,7 +32,7 @@ describe('EventQueue', () => {
     expect(drain(queue)).toEqual(['q', 's3', 'l', 's4']);
   });
 
-  it('finds what waits', () => {
+  it('finds a waiting event', () => {
     const queue = new EventQueue(4);
     queue.add(event('a', 'x'));
     expect(queue.find(event('a', 'x'))).toEqual(event('a', 'x'));

@@ -38,7 +38,7 @@ function setUp(answers: readonly ScriptedAnswer[] = [], options: Partial<EventRe
 }
 
 describe('EventRecorder', () => {
-  it('records a state when it begins, not while it lasts, and counts it up when it comes back', async () => {
+  it('records a state when it begins, not while it lasts, and increments its count when it recurs', async () => {
     const { recorder, sent } = setUp();
     const look = async (...messages: EventMessage[]): Promise<string[]> => {
       recorder.transitions(ConfigMap, object, messages);
@@ -53,7 +53,7 @@ describe('EventRecorder', () => {
     expect(await look(broken, broken)).toEqual(['count 3']);
   });
 
-  it('takes a normal state that a first look finds for known unless it is news, and tells it from a look that said nothing', async () => {
+  it('does not send a normal event of a first observation unless isNews, but does after one without messages', async () => {
     const { recorder, sent } = setUp();
     const look = async (messages: readonly EventMessage[], about = object): Promise<string[]> => {
       recorder.transitions(ConfigMap, about, messages, { isNews: false });
@@ -65,7 +65,7 @@ describe('EventRecorder', () => {
     expect(await look([ready], other)).toEqual(['new Ready']);
   });
 
-  it('compares what a look says of each object with what the same look said of it before', async () => {
+  it('compares the messages about each object with those of the previous observation with the same key', async () => {
     const { recorder, sent, transport } = setUp();
     const about = (uid: string, message: EventMessage) => ({
       regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: `pod-${uid}`, uid },
@@ -88,7 +88,7 @@ describe('EventRecorder', () => {
     expect(await look('a', about('1', broken))).toEqual(['count 3']);
   });
 
-  it('makes a new event when the last one is long ago or no longer there', async () => {
+  it('creates a new event when the last one is old or gone', async () => {
     const gone: ScriptedAnswer = { status: 404, body: { kind: 'Status', reason: 'NotFound', details: { name: 'x' } } };
     const { recorder, sent, clock } = setUp([{ body: {} }, { body: {} }, gone]);
     recorder.record(ConfigMap, object, ready);
@@ -100,7 +100,7 @@ describe('EventRecorder', () => {
     expect(await sent()).toEqual(['count 2', 'new Ready']);
   });
 
-  it('bounds the events of one object without touching another’s', async () => {
+  it('limits the events of one object without affecting another', async () => {
     const { recorder, sent, clock } = setUp([], { burst: 2, refillMs: 1_000 });
     const say = (text: string, about = object) => recorder.record(ConfigMap, about, { ...ready, reason: text });
     for (const text of ['A', 'B', 'C']) say(text);
@@ -111,7 +111,7 @@ describe('EventRecorder', () => {
     expect(await sent()).toEqual(['new E']);
   });
 
-  it('drops what does not fit instead of growing, and sends it when it is said again', async () => {
+  it('drops events beyond the queue limit, and sends them when they are reported again', async () => {
     const { recorder, sent } = setUp([], { queueLimit: 2, burst: 100 });
     const messages = ['A', 'B', 'C'].map((reason) => ({ ...ready, reason }));
     recorder.transitions(ConfigMap, object, messages);
@@ -122,7 +122,7 @@ describe('EventRecorder', () => {
     expect(await sent()).toEqual([]);
   });
 
-  it('sends what the server refused when it is said again, and what an object had too many of', async () => {
+  it('sends rejected and rate-limited events when they are reported again', async () => {
     const { recorder, sent, clock } = setUp([{ status: 500, body: {} }, { body: {} }], { burst: 2, refillMs: 1_000 });
     const look = async (...messages: EventMessage[]): Promise<string[]> => {
       recorder.transitions(ConfigMap, object, messages);
@@ -136,7 +136,7 @@ describe('EventRecorder', () => {
     expect(await look(broken, ready, worse)).toEqual([]);
   });
 
-  it('lets every tenant see its warning while two thousand pods fail in one namespace', async () => {
+  it('delivers the warnings of every tenant while two thousand pods fail in one namespace', async () => {
     const server = new MemoryApiServer();
     server.serve(Event);
     let inFlight = 0;
@@ -173,7 +173,7 @@ describe('EventRecorder', () => {
     expect(created()).toHaveLength(2 * (pods.length + tenants.length));
   });
 
-  it('sends a warning that lasts again after the process was killed before it was sent, and not once it was', async () => {
+  it('sends a lasting warning that a killed process did not send, and does not repeat one that was sent', async () => {
     const server = new MemoryApiServer();
     server.serve(Event);
     const newProcess = () =>
@@ -194,7 +194,7 @@ describe('EventRecorder', () => {
     expect(reasons()).toEqual(['Broken', 'Broken']);
   });
 
-  it('does not repeat after a restart what looks of keys had delivered before', async () => {
+  it('does not repeat events of keys after a restart', async () => {
     const server = new MemoryApiServer();
     server.serve(Event);
     const regarding = { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'pod', uid: 'p' };
@@ -207,7 +207,7 @@ describe('EventRecorder', () => {
     expect(server.all(Event)).toHaveLength(1);
   });
 
-  it('sends what was recorded several times before its turn as one event with its count', async () => {
+  it('sends an event that was recorded several times while waiting once, with its count', async () => {
     const { recorder, sent, transport } = setUp();
     for (let n = 0; n < 3; n++) recorder.record(ConfigMap, object, broken);
     expect(await sent()).toEqual(['new Broken']);
@@ -216,7 +216,7 @@ describe('EventRecorder', () => {
     expect(await sent()).toEqual(['count 5']);
   });
 
-  it('goes on after a failure, and says once that it may not', async () => {
+  it('continues after a failure, and logs a missing permission once', async () => {
     const forbidden: ScriptedAnswer = { status: 403, body: { kind: 'Status', reason: 'Forbidden' } };
     const warnings: string[] = [];
     const log: Log = { ...silentLog, warn: (message) => void warnings.push(message) };
@@ -226,7 +226,7 @@ describe('EventRecorder', () => {
     expect(warnings).toHaveLength(2);
   });
 
-  it('fits notes into the API’s bytes and names events after their object', async () => {
+  it('truncates notes to the limit of the API and names events after their object', async () => {
     const { recorder, sent, transport } = setUp();
     const long = { metadata: { ...object.metadata, name: `${'n'.repeat(240)}.${'m'.repeat(12)}` } };
     recorder.record(ConfigMap, long, { ...ready, note: 'ü'.repeat(1_000), action: 'A'.repeat(200) });
@@ -239,7 +239,7 @@ describe('EventRecorder', () => {
     expect(event.metadata?.name).toMatch(/^n+\.[0-9a-f]+$/);
   });
 
-  it('stops waiting for a server that does not answer when the drain is over', async () => {
+  it('stops waiting for a server that does not respond when the drain timeout has passed', async () => {
     const clock = new VirtualClock();
     const never = createClient({
       transport: {
@@ -261,7 +261,7 @@ describe('EventRecorder', () => {
     await running;
   });
 
-  it('sends while it runs, without being asked to', async () => {
+  it('sends events while it runs', async () => {
     const { recorder, transport } = setUp();
     const stop = new AbortController();
     const running = recorder.run(stop.signal);

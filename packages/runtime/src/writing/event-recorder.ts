@@ -63,8 +63,8 @@ const MAX_REMEMBERED = 10_000;
 type Novelty = 'new' | 'unknown' | 'known';
 
 /**
- * Said holds the messages of one look, by the message's signature and the uid of its object: `sent` if the event waits
- * or was delivered, else the novelty with which it has to be sent.
+ * Said holds the messages of one observation, by the message's signature and the uid of its object: `sent` if the event
+ * waits or was delivered, else the novelty with which it has to be sent.
  */
 type Said = Map<string, Map<string, 'sent' | Novelty>>;
 
@@ -79,7 +79,7 @@ interface Pending extends QueuedEvent {
   lastAt: number;
   count: number;
   novelty: Novelty;
-  /** The looks that count it as sent, and must send it again if it is not delivered. */
+  /** The observers that count it as sent, and must send it again if it is not delivered. */
   readonly looks: Set<string>;
 }
 
@@ -100,9 +100,9 @@ const RESULTS = ['created', 'counted', 'present', 'limited', 'overflow', 'failed
  * object is sent once, counted up when it recurs, and rate limited.
  *
  * Several events are sent concurrently: warnings before normal ones, the namespaces in turn. An event that was not
- * delivered (the queue was full, the object had too many, the server rejected it) does not count as sent: the next look
- * that reports it sends it again. The first event of a kind about an object has a name derived from its content, so
- * that a process that does not know whether an earlier one delivered it can send it without repeating it.
+ * delivered (the queue was full, the object had too many, the server rejected it) does not count as sent: the next
+ * observation that reports it sends it again. The first event of a kind about an object has a name derived from its
+ * content, so that a process that does not know whether an earlier one delivered it can send it without repeating it.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
@@ -134,17 +134,17 @@ export class EventRecorder {
     });
     this.#counter = (options.metrics ?? noMetrics).counter({
       name: 'bowline_events_total',
-      help: 'Events by what became of them.',
+      help: 'Events by result.',
       labels: ['controller', 'result'],
     });
     for (const result of RESULTS) this.#count(result, 0);
   }
 
   /**
-   * transitions takes all messages of one look at an object. Only those that the previous look did not report are
+   * transitions takes all messages of one observation of an object. Only those that the previous one did not report are
    * recorded, so that a lasting state is reported when it begins, and again when it recurs. `isNews` applies to the
-   * first look of a process, which has no previous one: true reports everything; false reports warnings unless an
-   * earlier process has delivered them, and nothing else. Defaults to true. `reports` are about other objects.
+   * first observation of a process, which has no previous one: true reports everything; false reports warnings unless
+   * an earlier process has delivered them, and nothing else. Defaults to true. `reports` are about other objects.
    */
   transitions(
     resource: Resource,
@@ -154,26 +154,26 @@ export class EventRecorder {
   ): void {
     const look = object.metadata?.uid ?? '';
     if (messages.length === 0) {
-      this.#look(look, reports, isNews ? 'new' : 'known');
+      this.#observe(look, reports, isNews ? 'new' : 'known');
       return;
     }
     const regarding = referenceTo(resource, object);
     const own = messages.map((message) => ({ regarding, message }));
-    this.#look(look, [...own, ...reports], isNews ? 'new' : 'known');
+    this.#observe(look, [...own, ...reports], isNews ? 'new' : 'known');
   }
 
   /**
-   * reports is like `transitions` for a look that is about no single object: `look` identifies it, and its messages
-   * about an object are compared with those of the previous look about the same object. Several looks may report on one
-   * object; none withdraws the messages of another. Messages of the first look of a process are sent unless an earlier
-   * process delivered them.
+   * reports is like `transitions` for an observation of no single object: the messages about an object are compared
+   * with those that the same `look` reported about it before. Several observers may report on one object; none
+   * withdraws the messages of another. Messages of the first observation are sent unless an earlier process delivered
+   * them.
    */
   reports(look: string, reports: readonly EventReport[]): void {
-    this.#look(look, reports, 'unknown');
+    this.#observe(look, reports, 'unknown');
   }
 
-  /** `first` is the novelty of the messages of a look that has no previous one. */
-  #look(look: string, reports: readonly EventReport[], first: Novelty): void {
+  /** `first` is the novelty of the messages of the first observation. */
+  #observe(look: string, reports: readonly EventReport[], first: Novelty): void {
     if (reports.length === 0) {
       this.#said.set(look, NOTHING);
       return;
@@ -238,7 +238,7 @@ export class EventRecorder {
       this.#count('overflow');
       this.#undelivered(dropped);
       if (!this.#isOverflowing) {
-        this.#log.warn('too many events wait to be sent, some are left to later reconciles', {
+        this.#log.warn('too many events wait to be sent, dropping some until a later reconcile reports them again', {
           waiting: this.#queue.size,
         });
       }
@@ -251,7 +251,7 @@ export class EventRecorder {
     }
   }
 
-  /** undelivered lets the next look that reports the event record it again. */
+  /** undelivered lets the next observation that reports the event record it again. */
   #undelivered({ looks, signature, novelty, regarding: { uid = '' } }: Pending): void {
     for (const look of looks) {
       const about = this.#said.get(look)?.get(signature);
@@ -311,7 +311,7 @@ export class EventRecorder {
       this.#isRefused ||= isForbidden(error);
       if (!isNews || signal.aborted) return;
       const { kind, namespace, name = '' } = pending.regarding;
-      this.#log.warn('an event was not sent', {
+      this.#log.warn('cannot send an event', {
         kind,
         object: keyString({ namespace, name }),
         reason: pending.message.reason,
@@ -398,7 +398,7 @@ export class EventRecorder {
   }
 }
 
-/** TransitionOptions describes a look at an object. */
+/** TransitionOptions describes an observation of an object. */
 export interface TransitionOptions {
   readonly isNews?: boolean | undefined;
   readonly reports?: readonly EventReport[] | undefined;

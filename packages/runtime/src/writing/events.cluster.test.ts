@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { EventRecorder } from './event-recorder.ts';
 
 describe('EventRecorder, on a control plane', () => {
-  test('sends events that kubectl shows, counts repetitions up, and makes a new one when the old is gone', async () => {
+  test('sends events that kubectl shows, counts repetitions, and creates a new one when the old one is gone', async () => {
     await using c = await cluster();
     const recorder = new EventRecorder({ client: c.admin, controller: 'bowline-test-events', instance: 'test-0' });
     const stop = new AbortController();

@@ -85,7 +85,7 @@ function variantOf(desired: SampleObject, random: ReturnType<typeof seededRandom
 }
 
 describe('findDifference and a control plane', () => {
-  test('agree on what a repeated or changed apply does, for every sample', { timeout: 300_000 }, async () => {
+  test('agree on the effect of a repeated or changed apply, for every sample', { timeout: 300_000 }, async () => {
     await using c = await cluster();
     const random = seededRandom(20_260_115);
     const count = { cases: 0, changed: 0, needless: [] as string[] };

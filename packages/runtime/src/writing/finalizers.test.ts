@@ -6,7 +6,7 @@ import { deletionOf } from './deletion.ts';
 import { addFinalizer } from './finalizers.ts';
 
 describe('addFinalizer', () => {
-  it('carries the state that it was decided on', async () => {
+  it('sends the uid and resourceVersion that it was decided on', async () => {
     const transport = new ScriptedTransport({ body: {} });
     const object = {
       metadata: { namespace: 'default', name: 'a', uid: 'u', resourceVersion: '5', finalizers: ['x.test/a'] },
@@ -17,7 +17,7 @@ describe('addFinalizer', () => {
     });
   });
 
-  it('refuses an object whose identity is not known: the finalizer might go to another', async () => {
+  it('rejects an object without uid or resourceVersion: the finalizer might be added to another one', async () => {
     const client = createClient({ transport: new ScriptedTransport() });
     for (const identity of [{ uid: 'u' }, { resourceVersion: '5' }]) {
       const object = { metadata: { namespace: 'default', name: 'a', ...identity } };
@@ -41,7 +41,7 @@ describe('addFinalizer', () => {
 
 describe('deletionOf', () => {
   const deletionTimestamp = '2026-01-01T00:00:00Z';
-  it('lets orphaning win: it was asked for in so many words', () => {
+  it('prefers orphaning, which was requested explicitly', () => {
     const metadata = { deletionTimestamp, finalizers: ['foregroundDeletion', 'orphan'] };
     expect(deletionOf({ metadata })).toEqual({ at: Date.UTC(2026, 0), mode: 'orphan' });
   });

@@ -65,6 +65,6 @@ function assertQualified(finalizer: string): void {
   if (isQualified(finalizer)) return;
   throw new BowlineError(
     'BOWLINE_FINALIZER_INVALID',
-    `cannot use ${JSON.stringify(finalizer)} as a finalizer: write a domain, a slash and a name, such as example.com/cleanup`,
+    `cannot use ${JSON.stringify(finalizer)} as a finalizer: use the form domain/name, such as example.com/cleanup`,
   );
 }

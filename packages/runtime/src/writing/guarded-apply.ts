@@ -33,7 +33,7 @@ export interface Written<T> {
 export interface ApplyPlan<T extends KubernetesObject> {
   readonly resource: Resource<T>;
   readonly key: ObjectKey;
-  /** The desired object with our marks. */
+  /** The desired object with our owner reference and labels. */
   readonly desired: T;
   readonly marks: Marks;
   readonly isOurs: (object: KubernetesObject) => boolean;
@@ -58,7 +58,7 @@ export interface ApplyTools {
 /**
  * A version that no object has: etcd's first revision is the empty store. An apply that carries it creates a missing
  * object, and fails with 409 if the object exists by now, so that a forced apply never overwrites an object we have not
- * judged.
+ * checked.
  */
 const ABSENT_VERSION = '1';
 
@@ -128,7 +128,7 @@ class GuardedApply<T extends KubernetesObject> {
     return { outcome: 'created', object };
   }
 
-  /** over writes over an existing object; undefined when the cache is not enough to decide. */
+  /** over updates an existing object; undefined when the cache is not enough to decide. */
   async #over(state: State<T>, object: T): Promise<Written<T> | undefined> {
     const plan = this.#plan;
     const tools = this.#tools;
@@ -144,8 +144,8 @@ class GuardedApply<T extends KubernetesObject> {
     const { owner } = plan.marks;
     if (owner && relationTo(owner, object) === 'stale') return this.#repair(object, owner);
 
-    const { difference, isSettled } = this.#compare(object);
-    if (isSettled) {
+    const { difference, isUnchanged } = this.#compare(object);
+    if (isUnchanged) {
       if (state.isLive) this.#settle(object);
       return { outcome: 'unchanged', object };
     }
@@ -178,7 +178,7 @@ class GuardedApply<T extends KubernetesObject> {
   }
 
   /**
-   * Returns the state that was judged, so that nothing is written to an object that has changed hands since. An object
+   * Returns the state that was checked, so that nothing is written to an object that has changed hands since. An object
    * whose status changes all the time would never be found in that state: after a conflict, with the state just read
    * from the server, it is enough that it is the same object.
    */
@@ -191,13 +191,17 @@ class GuardedApply<T extends KubernetesObject> {
    * compare returns what an apply would change, and whether that differs from what the server made of the same apply
    * before.
    */
-  #compare(object: T): { difference?: FieldDifference | undefined; owned?: FieldsV1 | undefined; isSettled: boolean } {
+  #compare(object: T): {
+    difference?: FieldDifference | undefined;
+    owned?: FieldsV1 | undefined;
+    isUnchanged: boolean;
+  } {
     const { resource, desired } = this.#plan;
     const { fieldManager, shapeOf, settled } = this.#tools;
     const owned = appliedFields(object, fieldManager, apiVersionOf(resource));
-    if (owned === undefined) return { difference: { path: '', why: 'owner' }, isSettled: false };
+    if (owned === undefined) return { difference: { path: '', why: 'owner' }, isUnchanged: false };
     const difference = findDifference(desired, object, owned, shapeOf(resource));
-    return { difference, owned, isSettled: !difference || settled.isOutcome(object, this.#plan.desired, owned) };
+    return { difference, owned, isUnchanged: !difference || settled.isOutcome(object, this.#plan.desired, owned) };
   }
 
   #settle(answer: T): void {
@@ -231,7 +235,7 @@ function saysThatItChanged(error: unknown, known: KubernetesObject | undefined):
 function contended({ resource, key }: Pick<ApplyPlan<KubernetesObject>, 'resource' | 'key'>): BowlineError {
   return new BowlineError(
     'BOWLINE_WRITE_CONTENDED',
-    `cannot apply ${describeKey(resource, key)}: it comes and goes; find out who else writes it`,
+    `cannot apply ${describeKey(resource, key)}: it is repeatedly deleted and recreated; find out which other client writes it`,
     { retryable: true },
   );
 }

@@ -21,7 +21,7 @@ export async function guardedMerge<T extends KubernetesObject>(
   if (!uid || !resourceVersion) {
     throw new BowlineError(
       'BOWLINE_WRITE_INVALID',
-      `cannot change ${describeKey(resource, key)}: its uid or resourceVersion is missing, without which it might be another object; use it as the server stored it`,
+      `cannot change ${describeKey(resource, key)}: its uid or resourceVersion is missing, so it might be another object; pass the object as the server returned it`,
     );
   }
   let current = object;

@@ -8,7 +8,7 @@ import { informerLookup } from './informer-lookup.ts';
 const LABEL = 'test.bowline.dev/copy-of';
 const labels = { [LABEL]: 'a' };
 
-test('what caches say of an object that they do not have', async () => {
+test('a cache reports an object as absent only if it would contain it', async () => {
   await using c = await cluster();
   const stop = new AbortController();
   const cache = new Cache({ client: c.admin });

@@ -13,7 +13,7 @@ const withReferences = (...ownerReferences: OwnerReference[]) => ({
 });
 
 describe('ownerReference', () => {
-  it('controls and blocks unless told otherwise', () => {
+  it('controls and blocks deletion by default', () => {
     expect(right).toEqual({
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -43,7 +43,7 @@ describe('assertCanOwn', () => {
     ['a cluster-scoped object', owner, undefined, false],
     ['a cluster-scoped owner of a namespaced object', clusterOwner, 'default', true],
     ['a cluster-scoped owner of a cluster-scoped object', clusterOwner, undefined, true],
-  ])('judges %s', (_, by, namespace, allowed) => {
+  ])('checks %s', (_, by, namespace, allowed) => {
     const check = () => assertCanOwn(by, ConfigMap, { namespace, name: 'child' });
     if (allowed) expect(check).not.toThrow();
     else expect(check).toThrow(expect.objectContaining({ code: 'BOWLINE_OWNER_SCOPE' }) as Error);
@@ -65,7 +65,7 @@ describe('relationTo', () => {
 });
 
 describe('ownerReferencesWith', () => {
-  it('changes nothing that is right', () => {
+  it('does not change correct references', () => {
     const object = withReferences(other, right);
     expect(ownerReferencesWith(owner, object)).toBe(object.metadata.ownerReferences);
   });
@@ -74,7 +74,7 @@ describe('ownerReferencesWith', () => {
     ['adds a missing one', [other], [other, right]],
     ['repairs an outdated uid in its place', [{ ...right, uid: 'old' }, other], [right, other]],
     ['repairs an outdated version', [{ ...right, apiVersion: 'v0' }], [right]],
-    ['makes one of two', [{ ...right, uid: 'old' }, other, right], [right, other]],
+    ['merges two references', [{ ...right, uid: 'old' }, other, right], [right, other]],
     ['makes it the controller', [{ ...right, controller: false }], [right]],
   ])('%s', (_, before, after) => {
     expect(ownerReferencesWith(owner, withReferences(...before))).toEqual(after);
@@ -94,7 +94,7 @@ describe('ownerReferencesWith', () => {
 
 describe('setOwner', () => {
   const options = { fieldManager: 'm' };
-  it('asks the server before it repairs a reference, and repairs it in the state it was seen in', async () => {
+  it('reads from the server before it repairs a reference, and repairs it only at that resourceVersion', async () => {
     const transport = new ScriptedTransport({ body: owner.object }, { body: withReferences(right) });
     const client = createClient({ transport });
     const object = withReferences({ ...right, uid: 'old' }, other);
@@ -105,7 +105,7 @@ describe('setOwner', () => {
     });
   });
 
-  it('does not repair when the owner it knows is the outdated one', async () => {
+  it('does not repair a reference when its own copy of the owner is outdated', async () => {
     const transport = new ScriptedTransport({ body: { metadata: { ...owner.object.metadata, uid: 'newest' } } });
     const object = withReferences({ ...right, uid: 'newest' });
     await expect(setOwner(createClient({ transport }), ConfigMap, object, owner, options)).rejects.toMatchObject({
@@ -114,7 +114,7 @@ describe('setOwner', () => {
     });
   });
 
-  it('sends nothing when the reference is right, and refuses what the collector would delete', async () => {
+  it('sends nothing when the reference is correct, and rejects one that the garbage collector would act on', async () => {
     const client = createClient({ transport: new ScriptedTransport() });
     const object = withReferences(right);
     expect(await setOwner(client, ConfigMap, object, owner, options)).toBe(object);

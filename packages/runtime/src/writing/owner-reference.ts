@@ -34,7 +34,7 @@ export function ownerReference(owner: Owner, options: OwnerReferenceOptions = {}
   if (!name || !uid) {
     throw new BowlineError(
       'BOWLINE_OWNER_INVALID',
-      `cannot refer to ${resource.kind} ${name ?? '(without name)'} as owner: it has no ${name ? 'uid' : 'name'}; use the object as the server stored it`,
+      `cannot refer to ${resource.kind} ${name ?? '(without name)'} as owner: it has no ${name ? 'uid' : 'name'}; pass the object as the server returned it`,
     );
   }
   return {
@@ -64,7 +64,7 @@ export function assertCanOwn(owner: Owner, resource: Resource, key: ObjectKey): 
   const where = key.namespace === undefined ? 'cluster-scoped' : `in namespace ${key.namespace}`;
   throw new BowlineError(
     'BOWLINE_OWNER_SCOPE',
-    `cannot make ${describeKey(owner.resource, keyOf(owner.object))} the owner of ${describeKey(resource, key)}, which is ${where}: the garbage collector would delete it; mark it with labels and remove it in cleanup`,
+    `cannot make ${describeKey(owner.resource, keyOf(owner.object))} the owner of ${describeKey(resource, key)}, which is ${where}: the garbage collector would delete it; mark it with labels and delete it in the cleanup`,
   );
 }
 

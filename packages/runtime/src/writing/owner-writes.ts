@@ -51,7 +51,7 @@ async function assertIsCurrent(client: WriteClient, owner: Owner, signal?: Abort
   if (live?.metadata?.uid === owner.object.metadata?.uid) return;
   throw new BowlineError(
     'BOWLINE_OWNER_STALE',
-    `${describeKey(owner.resource, key)} was deleted${live ? ' and made again' : ''} meanwhile, so nothing is given to it; nothing needs to be done: its events start a new reconcile`,
+    `${describeKey(owner.resource, key)} was deleted${live ? ' and recreated' : ''} meanwhile, so it cannot become an owner; no action is needed: its events start a new reconcile`,
     { retryable: true },
   );
 }

@@ -3,7 +3,7 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import { describeHolder, describeKey } from './describe-object.ts';
 import { assertCanOwn, type Owner, ownerReference, relationTo } from './owner-reference.ts';
 
-/** Marks distinguish our objects from others: by their owner, or by labels. */
+/** Marks determines which objects are ours: by their owner, or by labels. */
 export interface Marks {
   /** The object that the written one belongs to. */
   readonly owner?: Owner | undefined;
@@ -28,7 +28,7 @@ function hasLabels(object: KubernetesObject, labels: Marks['labels']): boolean {
   return wanted.length > 0 && wanted.every(([name, value]) => object.metadata?.labels?.[name] === value);
 }
 
-/** marked returns a desired object with our marks added. */
+/** marked returns a desired object with our owner reference and labels added. */
 export function marked<T extends KubernetesObject>(resource: Resource<T>, desired: T, marks: Marks): T {
   const { owner, labels } = marks;
   if (!owner && !labels) return desired;

@@ -17,7 +17,7 @@ function setUp(c: Cluster) {
 describe('createOnce', () => {
   const password = (value: string) => () => ({ type: 'Opaque', data: { password: value } });
 
-  test('creates what is missing, and never writes it again, whatever it holds', async () => {
+  test('creates a missing object, and never writes it again, whatever its content', async () => {
     await using c = await cluster();
     const { client, key, writer } = setUp(c);
     expect((await writer.createOnce(Secret, key, password('MQ=='), { labels })).outcome).toBe('created');
@@ -29,7 +29,7 @@ describe('createOnce', () => {
     expect(client.verbs()).toBe('find create find find');
   });
 
-  test('keeps what exists although the cache does not have it, or it appears just before the write', async () => {
+  test('keeps an object that is missing from the cache, or created just before the write', async () => {
     await using c = await cluster();
     const { client, key } = setUp(c);
     const lookup = () => ({ object: undefined, isComplete: true });
@@ -42,7 +42,7 @@ describe('createOnce', () => {
     expect(client.verbs()).toBe('find create find find');
   });
 
-  test('asks nobody when the cache shows that it exists', async () => {
+  test('sends no request when the object is in the cache', async () => {
     const lookup = () => ({ object: { metadata: { name: 'a', uid: 'u', labels } }, isComplete: false });
     const client = { find: unexpected, create: unexpected, patch: unexpected, delete: unexpected };
     const writer = createWriter({ client, fieldManager: MANAGER, lookup, marks: { labels } });
@@ -50,7 +50,7 @@ describe('createOnce', () => {
     expect((await writer.createOnce(Secret, key, unexpected)).outcome).toBe('unchanged');
   });
 
-  test('refuses what another client made', async () => {
+  test('rejects an object of another client', async () => {
     await using c = await cluster();
     const { key, writer } = setUp(c);
     await c.admin.create(Secret, { metadata: key, data: { password: 'MQ==' } });
@@ -61,11 +61,11 @@ describe('createOnce', () => {
 });
 
 function unexpected(): Promise<never> {
-  return Promise.reject(new Error('must not be asked'));
+  return Promise.reject(new Error('must not be called'));
 }
 
 describe('release', () => {
-  test('takes our marks off and leaves the content', async () => {
+  test('removes our labels, annotations and owner reference and keeps the content', async () => {
     await using c = await cluster();
     const { client, key, writer } = setUp(c);
     const annotations = { 'test.bowline.dev/hash': 'x' };
@@ -88,7 +88,7 @@ describe('release', () => {
 });
 
 describe('remove', () => {
-  test('deletes what is ours and is content when it is gone', async () => {
+  test('deletes our object and succeeds when it is gone', async () => {
     await using c = await cluster();
     const { client, key, writer } = setUp(c);
     await writer.apply(ConfigMap, { metadata: key }, { labels });
@@ -98,7 +98,7 @@ describe('remove', () => {
     expect(client.verbs()).toBe('find delete find');
   });
 
-  test('does not touch what is not ours, what was given away meanwhile, or what has taken its place', async () => {
+  test('does not touch an object that is not ours, is no longer ours, or has replaced ours', async () => {
     await using c = await cluster();
     const { client, key, writer } = setUp(c);
     await c.admin.create(ConfigMap, { metadata: key });
@@ -118,7 +118,7 @@ describe('remove', () => {
     expect(await c.admin.find(ConfigMap, key)).toBeDefined();
   });
 
-  test('says when the object waits, and what becomes of dependents', async () => {
+  test('reports an object that is still terminating, and applies the propagation policy to dependents', async () => {
     await using c = await cluster();
     const { client, key, writer } = setUp(c);
     const finalizers = ['test.bowline.dev/keep'];
@@ -132,7 +132,7 @@ describe('remove', () => {
     await c.untilGone(ConfigMap, key);
   });
 
-  test('works on cluster-scoped kinds', async () => {
+  test('supports cluster-scoped kinds', async () => {
     await using c = await cluster();
     const { writer } = setUp(c);
     const namespace = { metadata: { name: c.uniqueName() } };

@@ -55,22 +55,22 @@ const cached = (object: KubernetesObject | undefined, isComplete = true): Partia
   lookup: (): CachedObject => ({ object, isComplete }),
 });
 
-describe('what is refused before anything is sent', () => {
+describe('checks before anything is sent', () => {
   const owner = { resource: ConfigMap, object: { metadata: { ...key, name: 'owner', uid: 'o' } } };
   it.each<[what: string, resource: Resource<KubernetesObject>, object: object, message: string]>([
-    ['no name', ConfigMap, { metadata: { namespace: 'default' } }, 'metadata.name is missing'],
+    ['a missing name', ConfigMap, { metadata: { namespace: 'default' } }, 'metadata.name is missing'],
     [
       'a generated name',
       ConfigMap,
       { metadata: { namespace: 'default', generateName: 'a-' } },
       'metadata.name is missing',
     ],
-    ['no namespace', ConfigMap, { metadata: { name: 'a' } }, 'metadata.namespace is missing'],
-    ['a namespace too many', Namespace, { metadata: key }, 'leave out metadata.namespace'],
-    ['a status', ConfigMap, { metadata: key, status: {} }, 'leave out status'],
-    ['what only the server says', ConfigMap, answer, 'leave out metadata.managedFields'],
+    ['a missing namespace', ConfigMap, { metadata: { name: 'a' } }, 'metadata.namespace is missing'],
+    ['a namespace of a cluster-scoped object', Namespace, { metadata: key }, 'omit metadata.namespace'],
+    ['a status', ConfigMap, { metadata: key, status: {} }, 'omit status'],
+    ['metadata that only the server sets', ConfigMap, answer, 'omit metadata.managedFields'],
     ['write-only fields', Secret, { metadata: key, stringData: {} }, 'write data instead of stringData'],
-  ])('is %s', async (_, resource, object, message) => {
+  ])('reject %s', async (_, resource, object, message) => {
     const { writer } = setUp([]);
     await expect(writer.apply(resource, object)).rejects.toMatchObject({
       code: 'BOWLINE_WRITE_INVALID',
@@ -78,7 +78,7 @@ describe('what is refused before anything is sent', () => {
     });
   });
 
-  it('is what nothing marks as ours', async () => {
+  it('reject an object without an owner or labels', async () => {
     const { writer } = setUp([], { marks: undefined });
     for (const write of [
       writer.apply(ConfigMap, desired),
@@ -89,7 +89,7 @@ describe('what is refused before anything is sent', () => {
     }
   });
 
-  it('is an owner of another namespace, unless there are labels to fall back on', async () => {
+  it('reject an owner in another namespace, unless there are labels', async () => {
     const elsewhere: ConfigMap = { metadata: { namespace: 'other', name: 'a' } };
     const { writer } = setUp([], { marks: { owner } });
     await expect(writer.apply(ConfigMap, elsewhere)).rejects.toMatchObject({ code: 'BOWLINE_OWNER_SCOPE' });
@@ -101,7 +101,7 @@ describe('what is refused before anything is sent', () => {
 });
 
 describe('apply', () => {
-  it('writes no owner reference where the owner is null, and needs labels then', async () => {
+  it('writes no owner reference when the owner is null, and then requires labels', async () => {
     const owner = { resource: ConfigMap, object: { metadata: { ...key, name: 'owner', uid: 'o' } } };
     const created = [{ status: 201, body: answer }];
     const { writer, transport } = setUp(created, { marks: { owner }, ...cached(undefined) });
@@ -112,7 +112,7 @@ describe('apply', () => {
     expect(transport.sent(0)).not.toHaveProperty('metadata.ownerReferences');
   });
 
-  it('creates under a version that no object has, so that it cannot meet one', async () => {
+  it('creates with a resourceVersion that no object has, so that it cannot overwrite one', async () => {
     const { writer, transport } = setUp([{ status: 201, body: answer }], cached(undefined));
     expect((await writer.apply(ConfigMap, desired)).outcome).toBe('created');
     expect(transport.requests[0]?.path).toContain('fieldManager=m');
@@ -120,7 +120,7 @@ describe('apply', () => {
     expect(transport.sent(0)).toMatchObject({ metadata: { resourceVersion: '1', labels }, data: { a: '1' } });
   });
 
-  it('creates plainly on a server that refuses it although nothing is there', async () => {
+  it('falls back to a plain create on a server that rejects this although no object exists', async () => {
     const refused = [absent, conflict, absent, conflict, absent];
     const { writer, transport, methods } = setUp([...refused, { status: 201, body: answer }]);
     expect((await writer.apply(ConfigMap, desired)).outcome).toBe('created');
@@ -128,7 +128,7 @@ describe('apply', () => {
     expect(transport.sent(5)).not.toHaveProperty('metadata.resourceVersion');
   });
 
-  it('names the object and version that it judged', async () => {
+  it('sends the uid and resourceVersion of the object that it checked', async () => {
     const changed = { ...desired, data: { a: '2' } };
     const { writer, transport } = setUp([{ body: stored(changed.data) }], cached(answer));
     expect((await writer.apply(ConfigMap, changed)).outcome).toBe('configured');
@@ -141,13 +141,13 @@ describe('apply', () => {
     expect(methods()).toBe('');
   });
 
-  it('asks the server before it refuses what the cache shows as foreign', async () => {
+  it('reads from the server before it rejects an object that is foreign in the cache', async () => {
     const { writer, methods } = setUp([{ body: answer }], cached({ metadata: { ...key, uid: 'u' } }));
     expect((await writer.apply(ConfigMap, desired)).outcome).toBe('unchanged');
     expect(methods()).toBe('GET');
   });
 
-  it('does not insist on a version when an object changes all the time, but on the object', async () => {
+  it('after a conflict requires only the uid, not the resourceVersion', async () => {
     const another: ScriptedAnswer = {
       status: 422,
       body: { kind: 'Status', reason: 'Invalid', details: { name: 'a', causes: [{ field: 'metadata.uid' }] } },
@@ -161,7 +161,7 @@ describe('apply', () => {
     expect(transport.sent(3)).not.toHaveProperty('metadata.resourceVersion');
   });
 
-  it('gives up after some conflicts and leaves the rest to the queue', async () => {
+  it('throws the conflict after a few attempts', async () => {
     const tries = Array.from({ length: 5 }, () => [{ body: answer }, conflict]).flat();
     const { writer, transport } = setUp(tries);
     await expect(writer.apply(ConfigMap, { ...desired, data: {} })).rejects.toMatchObject({
@@ -170,7 +170,7 @@ describe('apply', () => {
     expect(transport.requests.length).toBe(8);
   });
 
-  it('asks once what the server makes of a wish, and remembers it of that one alone', async () => {
+  it('remembers what the server makes of a desired object, for this desired object only', async () => {
     const completed: ConfigMap = { ...answer, data: { a: 'as the webhook wants it' } };
     const changed = { ...desired, data: { a: '2' } };
     const { writer, methods } = setUp([{ body: completed }, { body: stored(changed.data) }], cached(completed));
@@ -180,7 +180,7 @@ describe('apply', () => {
     expect((await writer.apply(ConfigMap, changed)).outcome).toBe('configured');
   });
 
-  it('does not take a changed object for a settled one', async () => {
+  it('does not treat a changed object as settled', async () => {
     const settled = new SettledWrites();
     const partial = { metadata: { ...answer.metadata, managedFields: undefined } } as KubernetesObject;
     const { writer, methods } = setUp([{ body: answer }, { body: answer }], {
@@ -198,7 +198,7 @@ describe('apply', () => {
 });
 
 describe('createOnce', () => {
-  it('keeps what an owner of the same name left behind, and gives it to the new one', async () => {
+  it('keeps the object of a previous owner of the same name, and makes the new one its owner', async () => {
     const object = { metadata: { ...key, name: 'owner', uid: 'new' } };
     const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'old', controller: true };
     const left = { ...answer, metadata: { ...answer.metadata, ownerReferences: [reference] } };
@@ -216,14 +216,14 @@ describe('createOnce', () => {
 });
 
 describe('remove', () => {
-  it('names the object and version that the cache has', async () => {
+  it('sends the uid and resourceVersion of the object in the cache', async () => {
     const { writer, transport, methods } = setUp([{ body: { kind: 'Status', apiVersion: 'v1' } }], cached(answer));
     expect(await writer.remove(ConfigMap, key)).toEqual({ outcome: 'deleted' });
     expect(methods()).toBe('DELETE');
     expect(transport.sent(0)).toMatchObject({ preconditions: { uid: 'u', resourceVersion: '7' } });
   });
 
-  it('asks the server before it calls foreign what the cache shows as such, or keeps too little of', async () => {
+  it('reads from the server when the object is foreign in the cache, or the cache keeps too little of it', async () => {
     const gone = { body: { kind: 'Status', apiVersion: 'v1' } };
     const known = { metadata: { ...key, uid: 'u', resourceVersion: '7' } };
     const { writer, methods } = setUp([{ body: answer }, gone], cached(known, false));
@@ -231,7 +231,7 @@ describe('remove', () => {
     expect(methods()).toBe('GET DELETE');
   });
 
-  it('asks the server when the cache does not have the very object that is meant', async () => {
+  it('reads from the server when the cache does not have the object with the given uid', async () => {
     const gone = { body: { kind: 'Status', apiVersion: 'v1' } };
     for (const before of [undefined, { metadata: { ...answer.metadata, uid: 'before' } } as KubernetesObject]) {
       const { writer, methods } = setUp([{ body: answer }, gone], cached(before));
@@ -243,7 +243,7 @@ describe('remove', () => {
     expect(methods()).toBe('');
   });
 
-  it('asks the server when no cache keeps all objects of the place', async () => {
+  it('reads from the server when no cache keeps all objects', async () => {
     const { writer, methods } = setUp([absent], { lookup: () => undefined });
     expect(await writer.remove(ConfigMap, key)).toEqual({ outcome: 'absent' });
     expect(methods()).toBe('GET');
@@ -251,7 +251,7 @@ describe('remove', () => {
 });
 
 describe('SettledWrites', () => {
-  it('forgets what was looked at longest ago', () => {
+  it('evicts the least recently used entry', () => {
     const settled = new SettledWrites({ limit: 2 });
     const object = (uid: string) => ({ metadata: { uid, resourceVersion: '1' } });
     for (const uid of ['a', 'b']) settled.settle(object(uid), desired, undefined);

@@ -18,7 +18,7 @@ export interface WriterOptions {
   /** The owner of the written fields; see `fieldManagerOf`. */
   readonly fieldManager: string;
   /**
-   * How `apply` and `remove` distinguish our objects from others, unless a call passes its own marks. An owner that
+   * How `apply` and `remove` distinguish our objects from others, unless a call passes others. An owner that
    * cannot own an object, because it is in another namespace, is omitted if labels are set.
    */
   readonly marks?: Marks | undefined;
@@ -152,7 +152,7 @@ function marksFor(defaults: Marks, given: ApplyOptions, key: ObjectKey): Marks {
 
 function assertMarks(verb: string, resource: Resource, key: ObjectKey, { owner, labels }: Marks): void {
   if (owner || Object.keys(labels ?? {}).length > 0) return;
-  throw invalid(verb, resource, key, 'nothing says that it is ours; name an owner or labels');
+  throw invalid(verb, resource, key, 'nothing would mark it as ours; set an owner or labels');
 }
 
 function invalid(verb: string, resource: Resource, key: ObjectKey, problem: string): BowlineError {

@@ -253,7 +253,7 @@ it('serves the certificate in a Secret of cert-manager, and its replacement', as
   expect(server.writes()).toEqual([]);
 });
 
-it('writes the given CA into the configurations if configured to', async () => {
+it('writes the external CA into the configurations if configured to', async () => {
   const { server, client, cache, put } = secretServer();
   put(first);
   const trust = trustIn({ client, cache });

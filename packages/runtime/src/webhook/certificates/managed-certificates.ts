@@ -179,7 +179,7 @@ export class ManagedCertificates extends KeptCertificate {
     if (Object.values(found.data).every((value) => value === '')) return;
     throw new BowlineError(
       'BOWLINE_WEBHOOK_SECRET_FOREIGN',
-      `cannot keep webhook certificates in the Secret ${secret.namespace}/${secret.name}: it lacks the label ${label}=${identity.name}, so it was not created by this operator; delete it, or configure it as a given certificate`,
+      `cannot keep webhook certificates in the Secret ${secret.namespace}/${secret.name}: it lacks the label ${label}=${identity.name}, so it was not created by this operator; delete it, or configure it as an external certificate`,
     );
   }
 
