@@ -44,7 +44,7 @@ async function gate(name: string, program: string, args: readonly string[]): Pro
   passed += counted ? Number(counted[1]) : code === 0 ? 1 : 0;
   failed += counted ? Math.max(Number(counted[2]), code === 0 ? 0 : 1) : code === 0 ? 0 : 1;
   if (code !== 0 && !named.some((each) => each.startsWith(`${name}: `)))
-    named.push(`${name}: ended with exit code ${code}`);
+    named.push(`${name}: exited with code ${code}`);
   console.log(`=== ${name}: ${code === 0 ? 'ok' : `failed with exit code ${code}`} after ${seconds} s`);
 }
 

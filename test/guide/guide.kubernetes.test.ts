@@ -38,7 +38,7 @@ describe('a reader of the guide', () => {
     expect(await reader.run("npm run test:cluster -- -t 'runs a preview'")).toMatch(/Tests +1 passed/);
   }, 300_000);
 
-  it('sees what the guide shows', async () => {
+  it('gets the output that the guide shows', async () => {
     await made();
     const { paths } = await ensureBinaries(['kubectl']);
     mkdirSync(join(folder, 'bin'));

@@ -9,16 +9,16 @@ export interface KnownDifference {
 /** The differences that stay; every other one fails a test. */
 export const knownDifferences: readonly KnownDifference[] = [
   {
-    reason: 'it does not serve these kinds, and says so in its discovery',
+    reason: 'it does not serve these kinds, and its discovery omits them',
     pattern:
       /^(?:bindings|componentstatuses|podtemplates|replicationcontrollers|ipaddresses|servicecidrs|cronjobs) .*\n/gm,
   },
   {
-    reason: 'its version names it',
+    reason: 'its version identifies it',
     pattern: /\+bowline\b/g,
   },
   {
-    reason: 'the real server quotes an object that it cannot read with its metadata in an order of its own',
+    reason: 'the real server quotes an object that it cannot decode with its metadata in a different order',
     pattern: /(?<=patch: Invalid value: )"\{.*\}"(?=: json: )/g,
     word: '"{…}"',
   },
@@ -29,7 +29,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     word: (explained) => explained.replaceAll(/^ {4,}(?!\S+\t<|enum: ).*\n|^\s*\n/gm, ''),
   },
   {
-    reason: 'the same of the fields that custom resources have in common with built-in kinds',
+    reason: 'the same for fields that custom resources share with built-in kinds',
     pattern: /(?<=^ {2}(?:apiVersion|kind|metadata)\t<.*>\n)(?: {4}.*\n)+/gm,
   },
 ];

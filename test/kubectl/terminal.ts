@@ -102,7 +102,7 @@ function run(command: string, shell: Shell): Promise<string> {
   return new Promise((resolve) => {
     const options = { ...shell, timeout: 60_000, maxBuffer: 16 * 1024 * 1024 };
     execFile('bash', ['-c', `{ ${command}\n} 2>&1`], options, (error, stdout) => {
-      resolve(error ? `${stdout}[ended with ${error.signal ?? error.code}]\n` : stdout);
+      resolve(error ? `${stdout}[exited with ${error.signal ?? error.code}]\n` : stdout);
     });
   });
 }

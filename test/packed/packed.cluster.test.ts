@@ -126,7 +126,7 @@ async function applies(c: Cluster, printed: string): Promise<readonly string[]> 
   const kinds: string[] = [];
   for (const object of items) {
     const kind = PRINTED.find((each) => each.kind === object.kind);
-    if (!kind) throw new Error(`a ${object.kind} is printed, which this test does not know`);
+    if (!kind) throw new Error(`unexpected ${object.kind} in the manifests`);
     await c.admin.patch(kind, keyOf(object), { type: 'apply', body: object }, writes);
     kinds.push(kind.kind);
   }

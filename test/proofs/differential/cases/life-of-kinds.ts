@@ -54,7 +54,7 @@ function refusals(sample: Sample): Case {
   const { collection, name } = placeOf(sample);
   const metadata = { ...object.metadata, name };
   return {
-    name: `what a ${kind} must not be`,
+    name: `invalid values of a ${kind}`,
     steps: [
       post(collection, { ...object, metadata: { ...metadata, name: undefined } }),
       post(collection, { ...object, metadata: { ...metadata, name: `${name}-Not_A-Name` } }),
