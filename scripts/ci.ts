@@ -34,7 +34,7 @@ async function gate(name: string, program: string, args: readonly string[]): Pro
   console.log(`\n=== ${name}`);
   const start = performance.now();
   const { code, tail } = await run(program, args, (line) => {
-    if (/^(failed: |unsteady: |violated: |FAIL )/.test(line)) named.push(`${name}: ${line}`);
+    if (/^(failed: |flaky: |violated: |FAIL )/.test(line)) named.push(`${name}: ${line}`);
     const step = /^(?:ok {2}|FAIL) (.+) \(([\d.]+) s\)$/.exec(line);
     if (step) durations.push({ name: `${name}: ${step[1]}`, seconds: Number(step[2]) });
   });

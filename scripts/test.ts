@@ -1,7 +1,7 @@
 // npm test                     Node only: unit tests and the behaviour suite on the embedded control plane
 // npm run test:kubernetes      the behaviour suite on a real control plane, and the tests that compare with it
 // Both accept vitest's own arguments after `--`, for instance a path or `-t 'part of a name'`.
-// --rerun (used by the gate) runs failed files once more, alone, and reports tests that then pass as unsteady: on two
+// --rerun (used by the gate) runs failed files once more, alone, and reports tests that then pass as flaky: on two
 // busy cores, a third-party component may take longer than any limit. A file that fails twice fails.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -65,7 +65,7 @@ if (mayRerun && files.length > 0 && files.length <= MAX_RERUN_FILES && !files.in
   const again = runVitest({ ...chosen, workers: 1 }, files);
   const failedAgain = (first: Failure): boolean => again.failures.some(({ file }) => file === first.file);
   const unsteady = outcome.failures.filter((failure) => !failedAgain(failure));
-  for (const failure of unsteady) console.log(line('unsteady', failure));
+  for (const failure of unsteady) console.log(line('flaky', failure));
   outcome = { ...outcome, passed: outcome.passed + unsteady.length, failures: outcome.failures.filter(failedAgain) };
 }
 

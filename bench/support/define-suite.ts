@@ -78,6 +78,6 @@ function readFlags(flags: readonly string[], steps: readonly { readonly name: st
 
 function versions(peers: Readonly<Record<string, Peer>>): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    Object.entries(peers).flatMap(([name, peer]) => ('leftOut' in peer ? [] : [[name, peer.version]])),
+    Object.entries(peers).flatMap(([name, peer]) => ('skippedBecause' in peer ? [] : [[name, peer.version]])),
   );
 }

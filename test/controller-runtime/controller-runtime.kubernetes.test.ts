@@ -16,7 +16,7 @@ describe('a Go operator on the embedded control plane', { timeout: 300_000 }, ()
   it('fills its informers, becomes leader, writes copies and their status, and hands over leadership', async (context) => {
     await sharedControlPlane(); // Where the real one cannot be built, neither can a Go operator.
     const peer = await controllerRuntimePeer(() => {});
-    if ('leftOut' in peer) return context.skip(`skipped the controller-runtime program: ${peer.leftOut}`);
+    if ('skippedBecause' in peer) return context.skip(`skipped the controller-runtime program: ${peer.skippedBecause}`);
     const errors: unknown[] = [];
     await using controlPlane = await startControlPlane({ kind: 'embedded', onError: (error) => errors.push(error) });
     await using c = await cluster({ controlPlane, prefix: 'go' });

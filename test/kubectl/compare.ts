@@ -34,7 +34,7 @@ export async function compareSession(
 ): Promise<void> {
   const shared = await sharedControlPlane(); // Skips the test where there is none.
   const tools = await installTools(set);
-  if ('leftOut' in tools) return context.skip(tools.leftOut);
+  if ('skippedBecause' in tools) return context.skip(tools.skippedBecause);
   await using real = await openTerminal(shared, { tools: tools.folder, files });
   await using ours = await openTerminal(await embedded(), { tools: tools.folder, files });
   const show = (step: Step): Promise<readonly [string, string]> => Promise.all([real.show(step), ours.show(step)]);

