@@ -1,12 +1,12 @@
-/** KnownDifference is something that the embedded control plane is meant to do otherwise, in the words of a transcript. */
+/** KnownDifference is an intentional difference of the embedded control plane, as it appears in a transcript. */
 export interface KnownDifference {
   readonly reason: string;
   readonly pattern: RegExp;
-  /** What both transcripts have there instead, or how it is made of what was found. Defaults to nothing. */
+  /** The replacement in both transcripts, or a function of the match. Defaults to the empty string. */
   readonly word?: string | ((found: string) => string) | undefined;
 }
 
-/** The differences that stay; every other one fails a test. */
+/** The accepted differences; any other difference fails a test. */
 export const knownDifferences: readonly KnownDifference[] = [
   {
     reason: 'it does not serve these kinds, and its discovery omits them',
@@ -34,7 +34,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
 ];
 
-/** withoutKnownDifferences is a transcript as both control planes are meant to give it. */
+/** withoutKnownDifferences returns a transcript without the accepted differences. */
 export function withoutKnownDifferences(transcript: string): string {
   return knownDifferences.reduce(
     (text, { pattern, word = '' }) => text.replaceAll(pattern, typeof word === 'string' ? () => word : word),

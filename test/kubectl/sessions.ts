@@ -1,6 +1,6 @@
 import type { Step } from './terminal.ts';
 
-/** Session is what somebody does at a terminal. */
+/** Session is a sequence of commands that a user types at a terminal. */
 export interface Session {
   readonly name: string;
   readonly steps: readonly Step[];

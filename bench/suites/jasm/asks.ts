@@ -18,7 +18,7 @@ interface Asks {
 
 /**
  * asks measures how long one pod waits while the operator runs and a thousand others have their Secrets: a new pod with its own
- * source, and a pod that is told to sync after its source was changed.
+ * source, and a forced sync of a pod after its source was changed.
  */
 export async function asks(scene: JasmScene): Promise<readonly Measure[]> {
   const { aws, plan, log } = scene;

@@ -139,7 +139,7 @@ export const KNOWN: readonly KnownDifference[] = [
       'batch/v1 keeps the Pods of a Job by default for old clients; here they are deleted with it, as kubectl requests',
     // How soon they are orphaned and the Job is deleted depends on the garbage collector.
     isOf: ({ case: name, step, path }) =>
-      name === 'the life of a Job' && (step.method === 'DELETE' || (step.method === 'GET' && path === 'code')),
+      name === 'lifecycle of a Job' && (step.method === 'DELETE' || (step.method === 'GET' && path === 'code')),
   },
   {
     name: 'names of PodDisruptionBudgets',

@@ -135,7 +135,7 @@ async function acceptedFields(
   return new Map(sound.flatMap(([field, schema]) => (fields.has(field) ? [[field, schema] as const] : [])));
 }
 
-/** What the server says of the costs of rules, and we do not say in the same words. */
+/** Messages of the server about the costs of rules that differ from ours. */
 function costDifference({ causes }: Verdict, root: StructuralSchema): string | undefined {
   const theirs = causes.filter(({ message }) => /cost (exceeds|total)|cost limit/.test(message));
   if (theirs.length === 0) return undefined;

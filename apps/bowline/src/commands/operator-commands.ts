@@ -142,7 +142,7 @@ async function run({ run: start }: OperatorCommand, given: Given): Promise<void>
         never
       >);
     } catch (error) {
-      // The command stopped because it was told to.
+      // The command stopped because of the signal.
       if (error !== signal.reason || !signal.aborted) throw error;
     }
   });

@@ -70,7 +70,7 @@ export async function typesHold(client: Client): Promise<void> {
   route.spec.rule satisfies unknown;
   // @ts-expect-error rules are required
   await client.create(HTTPRouteV1, { metadata: { name: 'b' }, spec: {} });
-  // @ts-expect-error nobody may change what was read
+  // @ts-expect-error objects that were read are read-only
   route.spec.timeout = 1;
   // @ts-expect-error one kind does not stand for another
   HTTPRouteV1beta1 satisfies typeof HTTPRouteV1;

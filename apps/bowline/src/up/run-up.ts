@@ -38,7 +38,7 @@ export interface UpInput {
 }
 
 /**
- * runUp runs operators, with samples, until the process is told to stop, or until all is ready if that was requested.
+ * runUp runs operators, with samples, until the process is stopped, or until everything is ready if that was requested.
  */
 export async function runUp({ operators, options, io, terminal }: UpInput): Promise<void> {
   // The same as in `bowline run`: this is the memory that operators need in a cluster.

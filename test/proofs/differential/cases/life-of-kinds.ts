@@ -22,7 +22,7 @@ function life(sample: Sample): Case {
   const path = `${collection}/${name}`;
   const named = { ...object, metadata: { ...object.metadata, name } };
   return {
-    name: `the life of a ${kind}`,
+    name: `lifecycle of a ${kind}`,
     steps: [
       post(`${collection}?dryRun=All`, named),
       post(collection, named),
