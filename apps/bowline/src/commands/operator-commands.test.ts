@@ -36,7 +36,7 @@ it.each<[readonly string[], RegExp]>([
   [['badge', 'print'], /cannot run bowline badge print: --text: Required value; see --help for usage/],
   [['badge', 'print', '--text', 'x', '--times', '9'], /'--times <number>' argument '9' is invalid/],
   [['badge', 'sing'], /unknown command 'sing'/],
-  [['sticker'], /the operator sticker has no commands of its own; `bowline run --operators sticker` runs it/],
+  [['sticker'], /the operator sticker has no commands; `bowline run --operators sticker` runs it/],
   [['stikcer'], /unknown command 'stikcer'/],
 ])('rejects %j with exit code 2 and a hint', async (args, message) => {
   const { code, err } = await bowline(args);

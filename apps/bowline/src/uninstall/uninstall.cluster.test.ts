@@ -183,7 +183,7 @@ describe('bowline uninstall', () => {
     await c.admin.patch(Deployment, workload, { type: 'merge', body: { spec: { replicas: 1 } } });
     await c.until(Deployment, workload, ({ status }) => (status?.readyReplicas ?? 0) > 0);
     const { code, err, out } = await bowline(uninstall);
-    expect(out).toMatch(/1\. objects +1 Medal, by their deletion policies/);
+    expect(out).toMatch(/1\. objects +1 Medal, according to their deletion policies/);
     expect([code, err]).toEqual([0, expect.stringContaining(`removed CustomResourceDefinition ${crd.name}`)]);
     expect(await c.admin.find(ConfigMap, medal)).toBeUndefined();
     await c.untilGone(CustomResourceDefinition, crd);
