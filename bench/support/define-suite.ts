@@ -60,7 +60,9 @@ export function defineSuite<S extends OpenedScene, P>(options: SuiteOptions<S, P
     },
 
     describe: (result) => [
-      ...(result.command.includes('--quick') ? ['A shortened run: it shows that everything works, but its times are not reliable.'] : []),
+      ...(result.command.includes('--quick')
+        ? ['A shortened run: it shows that everything works, but its times are not reliable.']
+        : []),
       ...describeResult(result),
     ],
   };

@@ -43,11 +43,7 @@ describe('bowline', { timeout: 60_000, concurrent: true }, () => {
   });
 
   it.each([
-    [
-      ['up', '--operators', 'bagde'],
-      2,
-      /unknown operator "bagde" \(did you mean badge\?\): --operators accepts badge/,
-    ],
+    [['up', '--operators', 'bagde'], 2, /unknown operator "bagde" \(did you mean badge\?\): --operators accepts badge/],
     [['up', '--timeout', 'soon'], 2, /'soon' is invalid\. Must be a duration such as 60s or 2m/],
     [['up', '--control-plane', 'minikube'], 2, /Allowed choices are embedded, kubernetes, current-context/],
     [[...start, '--kind', 'kubernetes', '--plain-http'], 2, /--plain-http is for the embedded control plane/],
@@ -99,7 +95,7 @@ describe('bowline', { timeout: 60_000, concurrent: true }, () => {
     }
   });
 
-  it("does not overwrite a kubeconfig that it did not write", async () => {
+  it('does not overwrite a kubeconfig that it did not write', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bowline-main-'));
     try {
       const path = join(folder, 'config');

@@ -28,10 +28,7 @@ export function startCommand(io: Io): Command {
         .makeOptionMandatory(),
     )
     .option('--port <number>', 'port of the API server on 127.0.0.1 (default: a free one)', parsePort)
-    .requiredOption(
-      '--kubeconfig <file>',
-      "where to write the administrator's kubeconfig, once everything is ready",
-    )
+    .requiredOption('--kubeconfig <file>', "where to write the administrator's kubeconfig, once everything is ready")
     .option('--data-dir <folder>', 'folder to keep data, certificates and logs in (default: nothing is kept)')
     .option('--plain-http', 'embedded only: HTTP instead of HTTPS; all clients are anonymous')
     .addOption(outputOption('table'))

@@ -24,7 +24,10 @@ export async function manifestsCommand(input: CommandInput): Promise<Command> {
     .description('Prints the manifests that run operators in a cluster, for kubectl apply.')
     .addOption(optionOf(flagAt('per-operator', managerConfig.json, ['install', 'perOperator'])))
     .addOption(
-      new Option('--part <part>', 'admin: objects that an administrator must apply; operator: objects that only need permissions in the namespaces')
+      new Option(
+        '--part <part>',
+        'admin: objects that an administrator must apply; operator: objects that only need permissions in the namespaces',
+      )
         .choices(['admin', 'operator', 'all'])
         .default('all'),
     )

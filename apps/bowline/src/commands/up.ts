@@ -12,7 +12,10 @@ export function upCommand({ registry, io }: CommandInput): Command {
     .description('Runs operators with samples on a separate control plane, and displays their state.')
     .option('--operators <names>', `operators to run, separated by commas (default: all: ${known.join(', ')})`)
     .addOption(
-      new Option('--control-plane <kind>', 'embedded: in this process; kubernetes: the real components; current-context: an existing cluster')
+      new Option(
+        '--control-plane <kind>',
+        'embedded: in this process; kubernetes: the real components; current-context: an existing cluster',
+      )
         .choices(['embedded', 'kubernetes', 'current-context'])
         .default('embedded'),
     )

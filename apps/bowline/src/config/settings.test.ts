@@ -81,7 +81,9 @@ sticker: { glue: strong }
     const path = await file('operators: [badge]\nleaderElection: { leaseDuration: 8s }\n');
     const { manager } = await settings(['--config', path, '--renew-deadline', '5s']);
     expect(manager.leaderElection).toMatchObject({ leaseDuration: '8s', renewDeadline: '5s' });
-    await expect(settings(['--config', path])).rejects.toThrow(/invalid configuration from .*bowline\.yaml: line 2: .*renewDeadline/);
+    await expect(settings(['--config', path])).rejects.toThrow(
+      /invalid configuration from .*bowline\.yaml: line 2: .*renewDeadline/,
+    );
   });
 
   it('select operators by flag before the file, which may have sections of others', async () => {
@@ -145,8 +147,16 @@ describe('an error', () => {
       ['--operators', 'badge', '--max-things', '11'],
       /'--max-things <number>' argument '11' is invalid\. .*less than or equal to 10/,
     ],
-    ['a value that is not a number', ['--operators', 'badge', '--max-things', 'x'], /'x' is invalid\. Must be a number/],
-    ['a value that is not a boolean', ['--operators', 'badge', '--shout=maybe'], /'maybe' is invalid\. Must be true or false/],
+    [
+      'a value that is not a number',
+      ['--operators', 'badge', '--max-things', 'x'],
+      /'x' is invalid\. Must be a number/,
+    ],
+    [
+      'a value that is not a boolean',
+      ['--operators', 'badge', '--shout=maybe'],
+      /'maybe' is invalid\. Must be true or false/,
+    ],
     [
       'an invalid duration',
       ['--operators', 'badge', '--lease-duration', '15'],
@@ -226,11 +236,7 @@ describe('an error', () => {
       'operators: [badge]\nbadge: { maxThing: 1 }\n',
       /line 2: badge\.maxThing: unknown setting \(did you mean maxThings\?\)/,
     ],
-    [
-      'a section of the wrong type',
-      'operators: [badge]\nbadge: [1]\n',
-      /line 2: badge: Invalid value: "array"/,
-    ],
+    ['a section of the wrong type', 'operators: [badge]\nbadge: [1]\n', /line 2: badge: Invalid value: "array"/],
   ])('in the file is reported with its line and exit code 2: %s', async (_, text, message) => {
     const path = await file(text);
     const { code, err } = await bowline(['run', '--config', path]);

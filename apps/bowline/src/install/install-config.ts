@@ -117,7 +117,9 @@ export const installConfig = s.object({
     .map(installFields)
     .maxProperties(100)
     .optional()
-    .describe('The same fields for single operators, by operator name. They apply to the Deployment that runs the operator.'),
+    .describe(
+      'The same fields for single operators, by operator name. They apply to the Deployment that runs the operator.',
+    ),
 });
 
 /** InstallConfig is the value that installConfig reads, with defaults filled in. */

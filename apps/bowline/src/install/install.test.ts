@@ -250,18 +250,12 @@ install:
 describe('an error in the section', () => {
   it.each<[string, RegExp]>([
     ['podLabel: { a: b }', /line 3: install\.podLabel: unknown setting \(did you mean podLabels\?\)/],
-    [
-      'env: [{ name: A, vale: x }]',
-      /line 3: install\.env\[0\]\.vale: unknown setting \(did you mean value\?\)/,
-    ],
+    ['env: [{ name: A, vale: x }]', /line 3: install\.env\[0\]\.vale: unknown setting \(did you mean value\?\)/],
     [
       'operators: { badge: { replica: 1 } }',
       /install\.operators\.badge\.replica: unknown setting \(did you mean replicas\?\)/,
     ],
-    [
-      'operators: { bagde: {} }',
-      /install\.operators\.bagde: unknown operator \(did you mean badge\?\)/,
-    ],
+    ['operators: { bagde: {} }', /install\.operators\.bagde: unknown operator \(did you mean badge\?\)/],
     ['replicas: two', /install\.replicas: Invalid value: "string": .*must be of type integer/],
     [
       'env: [{ name: A, value: x, valueFrom: { fieldRef: { fieldPath: spec.nodeName } } }]',

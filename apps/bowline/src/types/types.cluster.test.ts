@@ -33,7 +33,11 @@ it('reads definitions from a cluster, and writes the same module as from their f
   expect(out).toBe(readFileSync(fixture('routes.ts'), 'utf8'));
 
   const missing = await bowline(['types', '--kubeconfig', kubeconfig, '--crd', 'gateways.net.example.com']);
-  expect(missing).toMatchObject({ code: 2, out: '', err: expect.stringContaining('`kubectl get crds` lists the existing') });
+  expect(missing).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringContaining('`kubectl get crds` lists the existing'),
+  });
 });
 
 it('generates kinds with which objects are written and read in every version', async () => {

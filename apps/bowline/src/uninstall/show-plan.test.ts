@@ -26,7 +26,13 @@ describe('showPlan', () => {
       'the namespace home, and the objects',
     ],
     ['an abandoned operator', abandoned, false, 'No process runs a, but', '2 Badge and their CRD, and all objects'],
-    ['an abandoned operator with its objects', abandoned, true, 'No process runs a, but', 'the objects that the deletion policies'],
+    [
+      'an abandoned operator with its objects',
+      abandoned,
+      true,
+      'No process runs a, but',
+      'the objects that the deletion policies',
+    ],
   ])('lists what is removed and what is kept of %s', async (_, plan, deleteResources, title, kept) => {
     const text = await showPlan(plan, counts, { deleteResources, format: 'table' });
     expect(text).toMatch(new RegExp(`^${title}`));

@@ -48,7 +48,10 @@ describe('bowline uninstall', () => {
     );
     expect(shared.code).toBe(1);
     const unasked = await bowline(uninstall);
-    expect([unasked.code, unasked.err]).toEqual([2, expect.stringContaining('no terminal for the confirmation; pass --yes')]);
+    expect([unasked.code, unasked.err]).toEqual([
+      2,
+      expect.stringContaining('no terminal for the confirmation; pass --yes'),
+    ]);
     const declined = await bowline(uninstall, { ask: () => Promise.resolve('no') });
     expect([declined.code, declined.err]).toEqual([1, expect.stringContaining('the plan was not confirmed')]);
     expect(unasked.out).toMatch(/1\. webhooks +ValidatingWebhookConfiguration bowline-medal-/);

@@ -42,7 +42,10 @@ const OPTIONS = [
 
 /** watches covers streams of changes. */
 export const watches: readonly Case[] = [
-  { name: 'a watch of several changes', steps: story(MAPS, { metadata: { name: 'a', labels: { a: '1' } }, data: { x: 'y' } }) },
+  {
+    name: 'a watch of several changes',
+    steps: story(MAPS, { metadata: { name: 'a', labels: { a: '1' } }, data: { x: 'y' } }),
+  },
   { name: 'a watch of several changes of a custom resource', steps: story(WIDGETS, widget) },
   {
     name: 'a watch of existing objects',
