@@ -18,14 +18,13 @@ function duration(defaultValue: string, what: string) {
 
 const logging = s
   .object({
-    level: s
-      .enum(['debug', 'info', 'warn', 'error'])
-      .default('info')
-      .describe('The lowest level that is logged.'),
+    level: s.enum(['debug', 'info', 'warn', 'error']).default('info').describe('The lowest level that is logged.'),
     format: s
       .enum(['json', 'text'])
       .optional()
-      .describe('The format of the log: one JSON object per line, or readable text. By default json in a pod, text elsewhere.'),
+      .describe(
+        'The format of the log: one JSON object per line, or readable text. By default json in a pod, text elsewhere.',
+      ),
   })
   .default({});
 
@@ -52,12 +51,19 @@ const certificates = s
     kind: s
       .enum(['managed', 'secret', 'files'])
       .default('managed')
-      .describe('managed: issued and renewed by the manager. secret, files: managed externally, for example by cert-manager.'),
+      .describe(
+        'managed: issued and renewed by the manager. secret, files: managed externally, for example by cert-manager.',
+      ),
     name: s
       .dnsSubdomain()
       .optional()
-      .describe('For kind secret: the Secret with tls.crt and tls.key, in the manager's namespace.'),
-    folder: s.string().minLength(1).maxLength(4096).optional().describe('For kind files: the folder with tls.crt and tls.key.'),
+      .describe("For kind secret: the Secret with tls.crt and tls.key, in the manager's namespace."),
+    folder: s
+      .string()
+      .minLength(1)
+      .maxLength(4096)
+      .optional()
+      .describe('For kind files: the folder with tls.crt and tls.key.'),
     inject: s
       .boolean()
       .default(false)
@@ -92,8 +98,14 @@ const webhook = s
 
 const leaderElection = s
   .object({
-    enabled: s.boolean().default(true).describe('Whether to elect a leader among the replicas. Set it to false only if there is a single process.'),
-    leaseDuration: duration('15s', 'How long other replicas wait after the last observed renewal before they take over.'),
+    enabled: s
+      .boolean()
+      .default(true)
+      .describe('Whether to elect a leader among the replicas. Set it to false only if there is a single process.'),
+    leaseDuration: duration(
+      '15s',
+      'How long other replicas wait after the last observed renewal before they take over.',
+    ),
     renewDeadline: duration('10s', 'How long the leader tries to renew the Lease before it stops.'),
     retryPeriod: duration('2s', 'How often the leader renews the Lease, and the other replicas check it.'),
   })
@@ -125,7 +137,9 @@ export const managerConfig = s.object({
   namespace: s
     .dnsLabel()
     .optional()
-    .describe("The manager's namespace, which contains its Leases. By default the pod's namespace, else bowline-system."),
+    .describe(
+      "The manager's namespace, which contains its Leases. By default the pod's namespace, else bowline-system.",
+    ),
   namespaces: s
     .array(s.dnsLabel())
     .minItems(1)
@@ -134,7 +148,11 @@ export const managerConfig = s.object({
     .optional()
     .describe('Work only in these namespaces, without cluster-wide permissions.'),
   logging,
-  health: s.object({ address: address(':8081', 'The address of /livez, /readyz and /healthz: host:port, :port, or 0 to disable them.') }).default({}),
+  health: s
+    .object({
+      address: address(':8081', 'The address of /livez, /readyz and /healthz: host:port, :port, or 0 to disable them.'),
+    })
+    .default({}),
   metrics,
   webhook,
   leaderElection,

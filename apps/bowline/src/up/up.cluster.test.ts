@@ -100,7 +100,7 @@ describe('bowline up', () => {
     }
   });
 
-  it('shows a new value of the mock after a pod requests it again, and the operator's events about the pod', async () => {
+  it('shows a new value of the mock after a pod requests it again, and the events of the operator about the pod', async () => {
     const { kind } = await sharedControlPlane();
     const { child, lines, ended } = bowlineUp('--control-plane', kind, '--operators', 'jasm');
     let kubeconfig = '';
