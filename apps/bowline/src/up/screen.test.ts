@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { plain } from '../terminal/colors.ts';
-import { draw, Screen } from './screen.ts';
+import { draw, type Picture, Screen } from './screen.ts';
 import type { ObjectState } from './watched-objects.ts';
 
 const state = (key: string, isReady: boolean, message = 'all is well'): ObjectState => ({
@@ -11,14 +11,15 @@ const state = (key: string, isReady: boolean, message = 'all is well'): ObjectSt
   message,
 });
 
-const nothing = { heading: ['ready'], states: [], happenings: [], notes: [] };
+const nothing: Picture = { heading: ['ready'], states: [], happenings: [], notes: [] };
 
 describe('draw', () => {
   it('shows objects below their operator, then the latest events, then warnings', () => {
     const happenings = [
       { at: '2026-11-16T04:29:36Z', isWarning: false, text: 'ConfigMapSync a/b Created: created c/b' },
     ];
-    const picture = { ...nothing, states: [state('a/b', true), state('a/c', false)], happenings, notes: ['careful'] };
+    const states = [state('a/b', true), state('a/c', false)];
+    const picture: Picture = { ...nothing, states, happenings, notes: ['careful'] };
     expect(draw(picture, plain, 80)).toEqual([
       'ready',
       '',
