@@ -92,8 +92,8 @@ function planTable(plan: Plan, counts: readonly KindCount[], deleteResources: bo
 
 function title({ operators, namespace, steps }: Plan): string {
   const names = operators.join(', ');
-  if (steps.length > 0) return `Uninstalls ${names} from namespace ${namespace}. Objects removed, in this order:`;
-  return `No process runs ${names}, but objects still have its finalizers. Objects removed, in this order:`;
+  if (steps.length > 0) return `Uninstalls ${names} from namespace ${namespace}. Removes, in this order:`;
+  return `No process runs ${names}, but objects still have its finalizers. Removes, in this order:`;
 }
 
 function deletion({ objects, kind }: KindCount): string {
