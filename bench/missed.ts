@@ -1,15 +1,15 @@
 const nursery =
-  "V8's nursery grows to its default of 16 MB twice while the cache fills; the bare loop shows the same, and the row with a small heap, which is how `runUntilSignal` runs an operator, shows what remains without it";
+  "V8's nursery grows to its default of 16 MB twice while the cache fills; the bare loop shows the same, and the row with a small heap, which is how `runUntilSignal` runs an operator, shows the remaining cost";
 
 const cold =
-  'just after the start more than half of the processor time per write goes into compiling, and into code that V8 has not compiled yet; the same again, in the same process, shows what remains';
+  'just after the start more than half of the processor time per write goes into compiling, and into code that V8 has not compiled yet; the same again, in the same process, shows the remaining cost';
 const layers =
-  "a write costs two to three times the processor time of one from the bare loop: the answer is parsed and put through the view, the watch shows the same object again, and a fifth is V8's garbage collection";
+  "a write costs two to three times the processor time of one from the bare loop: the response is parsed and converted to the view, the watch delivers the same object again, and a fifth is V8's garbage collection";
 
 const firstSecrets =
-  "about a quarter of the operator's processor time is over before the first Secret is written: lists, annotations, the AWS SDK and its first calls; after that its one thread is busy, a tenth of it with V8's garbage collection, and no single part of a Secret's way stands out";
+  "about a quarter of the operator's processor time is spent before the first Secret is written: lists, annotations, the AWS SDK and its first calls; after that its one thread is busy, a tenth of it with V8's garbage collection, and no single step dominates";
 const promoted =
-  'of the peak about 25 MB are live on the heap, code included, and 56 MB are Node itself and outside of it; the rest is garbage in the old generation, which V8 collects when that has doubled, and which falls with the number of Secrets that are worked on at a time';
+  'of the peak about 25 MB are live on the heap, code included, and 56 MB are Node itself and outside of it; the rest is garbage in the old generation, which V8 collects when that has doubled, and which is proportional to the number of Secrets that are processed concurrently';
 
 /** All targets of a fan-out have the same reasons. */
 function fanOut(name: string, rivals: readonly string[]): Readonly<Record<string, string>> {

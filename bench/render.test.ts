@@ -44,7 +44,7 @@ test('prints value, peer value, ratio, target and result of each target in one r
       '| cold sync | Bowline | 1,300 ms | bare \\| loop | 1,000 ms | 1.3x | at most 1.3x | yes |',
       '| cold sync | Bowline | 1,300 ms |  |  |  | at most 1,000 ms | **no** |',
       '| cold sync | Bowline | 1,300 ms | bare \\| loop | 1,000 ms | +300 ms | at most +400 ms | yes |',
-      '| cold sync | Bowline | 1,300 ms | Go program | left out: no Go |  | at most 1x | not measured |',
+      '| cold sync | Bowline | 1,300 ms | Go program | skipped: no Go |  | at most 1x | not measured |',
     ]),
   );
 });
@@ -73,7 +73,7 @@ test('prints the reason of missed targets only', () => {
 test('prints every subject with its extremes, including omitted ones', () => {
   const page = renderPage([result]);
   expect(page).toContain('| cold sync | Bowline | 1,300 ms | 1,200 ms | 1,400 ms | 3 |');
-  expect(page).toContain('| cold sync | Go program | left out: no Go |  |  |  |');
+  expect(page).toContain('| cold sync | Go program | skipped: no Go |  |  |  |');
 });
 
 test('reports when nothing has been measured', () => {

@@ -65,14 +65,14 @@ function missed(result: BenchResult): string[] {
       .filter(({ reached }) => reached === false)
       .map(({ because, against }) => {
         const peer = against === undefined ? '' : ` against ${find(measure, against)?.label ?? against}`;
-        return `- ${measure.title}${peer}: missed, because ${because ?? 'of something not yet profiled'}.`;
+        return `- ${measure.title}${peer}: missed, because ${because ?? 'of a cost that was not profiled yet'}.`;
       }),
   );
   return lines.length === 0 ? [] : ['Not reached:', '', ...lines, ''];
 }
 
 function subjectRow(measure: Measure, subject: SubjectResult): string[] {
-  if ('leftOut' in subject) return [measure.title, subject.label, `left out: ${subject.leftOut}`, '', '', ''];
+  if ('leftOut' in subject) return [measure.title, subject.label, `skipped: ${subject.leftOut}`, '', '', ''];
   return [
     measure.title,
     subject.label,
@@ -108,7 +108,7 @@ function find(measure: Measure, id: string): SubjectResult | undefined {
 
 function displayedValue(subject: SubjectResult | undefined, unit: Unit): string {
   if (subject === undefined) return '';
-  return 'leftOut' in subject ? `left out: ${subject.leftOut}` : format(subject.median, unit);
+  return 'leftOut' in subject ? `skipped: ${subject.leftOut}` : format(subject.median, unit);
 }
 
 /** compared formats a number in the terms of its target: a ratio, a difference, or a plain value. */

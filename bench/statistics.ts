@@ -8,7 +8,7 @@ export interface Summary {
 
 /** percentile returns the value below which `fraction` (0 to 1) of the samples lie, interpolated between neighbours. */
 export function percentile(samples: readonly number[], fraction: number): number {
-  if (samples.length === 0) throw new RangeError('a percentile of no samples does not exist');
+  if (samples.length === 0) throw new RangeError('cannot compute a percentile of no samples');
   const sorted = [...samples].sort((a, b) => a - b);
   const position = Math.min(Math.max(fraction, 0), 1) * (sorted.length - 1);
   const below = Math.floor(position);

@@ -15,7 +15,7 @@ const suites = existsSync(folder)
 const [name, ...flags] = process.argv.slice(2);
 if (name === undefined || !suites.includes(name)) {
   console.error(
-    `${name === undefined ? 'which suite?' : `there is no suite ${JSON.stringify(name)};`} npm run bench -- ${suites.join(' | ')}`,
+    `${name === undefined ? 'missing suite' : `unknown suite ${JSON.stringify(name)}`}; usage: npm run bench -- ${suites.join(' | ')}`,
   );
   process.exit(2);
 }

@@ -51,7 +51,7 @@ const lanes: readonly (readonly Step[])[] = [
     findings('dependency directions', dependencyDirections),
     findings('no cycles between folders', () => folderCycles()),
     findings('error codes are documented', undocumentedErrorCodes),
-    findings('no machine paths or download addresses', repositoryText),
+    findings('no machine paths or download URLs', repositoryText),
   ],
 ];
 

@@ -34,7 +34,7 @@ async function gate(name: string, program: string, args: readonly string[]): Pro
   console.log(`\n=== ${name}`);
   const start = performance.now();
   const { code, tail } = await run(program, args, (line) => {
-    if (/^(failed: |unsteady: |violated: |FAIL )/.test(line)) named.push(`${name}: ${line}`);
+    if (/^(failed: |flaky: |violated: |FAIL )/.test(line)) named.push(`${name}: ${line}`);
     const step = /^(?:ok {2}|FAIL) (.+) \(([\d.]+) s\)$/.exec(line);
     if (step) durations.push({ name: `${name}: ${step[1]}`, seconds: Number(step[2]) });
   });
@@ -44,7 +44,7 @@ async function gate(name: string, program: string, args: readonly string[]): Pro
   passed += counted ? Number(counted[1]) : code === 0 ? 1 : 0;
   failed += counted ? Math.max(Number(counted[2]), code === 0 ? 0 : 1) : code === 0 ? 0 : 1;
   if (code !== 0 && !named.some((each) => each.startsWith(`${name}: `)))
-    named.push(`${name}: ended with exit code ${code}`);
+    named.push(`${name}: exited with code ${code}`);
   console.log(`=== ${name}: ${code === 0 ? 'ok' : `failed with exit code ${code}`} after ${seconds} s`);
 }
 

@@ -11,12 +11,12 @@ const USAGE = `usage: npm run generate -- [options]
 
 Without options: writes the generated files of packages/kubernetes from its committed openapi/ folder, and the
 reference page of every operator's kinds from their schemas.
-  --check            compare only; exit 1 when a generated file is not what its input gives
-  --fetch            first read the openapi/ folder anew from a running API server, through kubectl
-  --kubeconfig FILE  with --fetch: the kubeconfig to use (default: kubectl's own)
-  --context NAME     with --fetch: the kubeconfig's context to use (default: the current one)
-  --go-modules FOLDER  with or without --fetch: read the numbers that fields have in protobuf anew, from a Go module cache
-                     (\`go env GOMODCACHE\`) that holds the Kubernetes of openapi/
+  --check            only compare; exit 1 if a generated file does not match its input
+  --fetch            first refresh the openapi/ folder from a running API server, with kubectl
+  --kubeconfig FILE  with --fetch: the kubeconfig (default: as in kubectl)
+  --context NAME     with --fetch: the context of the kubeconfig (default: the current context)
+  --go-modules FOLDER  with or without --fetch: refresh the protobuf field numbers from a Go module cache
+                     (\`go env GOMODCACHE\`) that contains the Kubernetes version of openapi/
 `;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -66,11 +66,11 @@ function readOptions() {
       },
     });
     if (values.check && values['go-modules'] !== undefined)
-      return '--check compares what is committed, --go-modules replaces it: give one of them';
+      return '--check and --go-modules cannot be combined: --check only compares, --go-modules writes';
     if (values.check && values.fetch)
-      return '--check compares what is committed, --fetch replaces it: give one of them';
+      return '--check and --fetch cannot be combined: --check only compares, --fetch writes';
     if (!values.fetch && (values.kubeconfig ?? values.context) !== undefined) {
-      return '--kubeconfig and --context mean something with --fetch only';
+      return '--kubeconfig and --context require --fetch';
     }
     return values;
   } catch (error) {
@@ -82,7 +82,7 @@ async function check(): Promise<number> {
   const differences = await compareGenerated(root, await kindPages());
   for (const { file, problem } of differences) console.error(`${file}: ${problem}`);
   if (differences.length === 0) return 0;
-  console.error('generated files are not what their inputs give: run npm run generate and commit the result');
+  console.error('generated files do not match their inputs: run npm run generate and commit the result');
   return 1;
 }
 
@@ -92,7 +92,7 @@ async function refresh(fetchDocument: FetchDocument): Promise<void> {
   const before = await readInputs(root).catch(() => ({ version: 'unreadable', documents: new Map() }));
   for (const difference of differingInputs(before, server)) console.log(`changed ${difference}`);
   await writeInputs(root, server);
-  console.log(`openapi/ was ${before.version} and is ${server.version} now`);
+  console.log(`openapi/ was ${before.version} and is now ${server.version}`);
 }
 
 /** kubectl reads documents with the credentials of the developer's kubeconfig, including exec plugins. */

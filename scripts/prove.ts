@@ -37,7 +37,7 @@ function joined(args: readonly string[]): string[] {
 function wholeNumber(flag: string, text: unknown): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 0) {
-    console.error(`--${flag} takes a whole number, not ${JSON.stringify(text)}`);
+    console.error(`--${flag} must be an integer, not ${JSON.stringify(text)}`);
     process.exit(2);
   }
   return value;
@@ -48,12 +48,12 @@ if (name === undefined) {
   console.log('proofs (npm run prove -- NAME [--runs N] [--seed S] [--seconds T] [--keep]):');
   for (const each of proofNames()) {
     const proof = await loadProof(each);
-    console.log(`  ${each.padEnd(14)} ${proof.summary} (${proof.defaultRuns} runs unless told otherwise)`);
+    console.log(`  ${each.padEnd(14)} ${proof.summary} (${proof.defaultRuns} runs by default)`);
   }
   process.exit(0);
 }
 if (!proofNames().includes(name)) {
-  console.error(`there is no proof ${JSON.stringify(name)}; known: ${proofNames().join(', ') || 'none yet'}`);
+  console.error(`unknown proof ${JSON.stringify(name)}; known: ${proofNames().join(', ') || 'none'}`);
   process.exit(2);
 }
 
@@ -74,7 +74,7 @@ const result = await proof.run({
 
 for (const violation of result.violations.slice(0, 10)) {
   console.log(`violated: seed ${violation.seed}: ${violation.message}`);
-  console.log(`  again: npm run prove -- ${name} --runs 1 --seed ${violation.seed}`);
+  console.log(`  repeat with: npm run prove -- ${name} --runs 1 --seed ${violation.seed}`);
 }
 if (values.keep) {
   const kept = join(repositoryRoot, 'docs/proofs');

@@ -1,7 +1,7 @@
 // npm test                     Node only: unit tests and the behaviour suite on the embedded control plane
 // npm run test:kubernetes      the behaviour suite on a real control plane, and the tests that compare with it
 // Both accept vitest's own arguments after `--`, for instance a path or `-t 'part of a name'`.
-// --rerun (used by the gate) runs failed files once more, alone, and reports tests that then pass as unsteady: on two
+// --rerun (used by the gate) runs failed files once more, alone, and reports tests that then pass as flaky: on two
 // busy cores, a third-party component may take longer than any limit. A file that fails twice fails.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -61,11 +61,11 @@ if (suite === 'kubernetes' && more.length === 0) await prepareTools();
 let outcome = runVitest(chosen, more);
 const files = [...new Set(outcome.failures.map((failure) => failure.file))];
 if (mayRerun && files.length > 0 && files.length <= MAX_RERUN_FILES && !files.includes('')) {
-  console.log(`\nfailed, running once more: ${files.join(', ')}`);
+  console.log(`\nrerunning failed files: ${files.join(', ')}`);
   const again = runVitest({ ...chosen, workers: 1 }, files);
   const failedAgain = (first: Failure): boolean => again.failures.some(({ file }) => file === first.file);
   const unsteady = outcome.failures.filter((failure) => !failedAgain(failure));
-  for (const failure of unsteady) console.log(line('unsteady', failure));
+  for (const failure of unsteady) console.log(line('flaky', failure));
   outcome = { ...outcome, passed: outcome.passed + unsteady.length, failures: outcome.failures.filter(failedAgain) };
 }
 
@@ -74,8 +74,8 @@ if (suite === 'node' && more.length === 0) {
     sourceFiles(folder, '.kubernetes.test.ts'),
   );
   console.log(
-    `left out: ${about.length} files of tests that are about real components (kubectl, etcd, the real API server) or compare with them; ` +
-      'npm run test:kubernetes runs them, and all others on a real control plane again',
+    `skipped: ${about.length} test files that test real components (kubectl, etcd, the real API server) or compare with them; ` +
+      'npm run test:kubernetes runs them, and all other tests on a real control plane',
   );
 }
 if (more.length === 0)
@@ -111,7 +111,7 @@ function runVitest({ projects, workers }: Suite, args: readonly string[]): Outco
   rmSync(scratch, { recursive: true, force: true });
   if (status === 0 || outcome.failures.length > 0) return outcome;
   // For instance an unhandled error outside of any test.
-  const message = `vitest ended with ${status ?? 'a signal'} though no test failed; see its output`;
+  const message = `vitest exited with ${status ?? 'a signal'} although no test failed; see its output`;
   return { ...outcome, failures: [{ file: '', test: '', message }] };
 }
 

@@ -64,7 +64,7 @@ export class Api implements AsyncDisposable {
   ): Promise<string> {
     const answer = await this.request(method, path, body, contentType);
     if ((answer.status >= 200 && answer.status < 300) || also.includes(answer.status)) return answer.text;
-    throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text.slice(0, 500)}`);
+    throw new Error(`${method} ${path} returned ${answer.status}: ${answer.text.slice(0, 500)}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -39,7 +39,7 @@ export function defineSuite<S extends OpenedScene, P>(options: SuiteOptions<S, P
     async run({ flags, log }): Promise<BenchResult> {
       const only = readFlags(flags, steps);
       const loadBefore = currentLoad();
-      if (loadBefore > 0.5) log(`the machine is busy (load ${loadBefore}): times will be worth little`);
+      if (loadBefore > 0.5) log(`the machine is busy (load ${loadBefore}): times will not be reliable`);
       await using scene = await options.open(flags.includes('--quick') ? plans.quick : plans.full, log);
       const measures: Measure[] = [];
       const needed = steps.find((step) => step.name === only)?.needs ?? [];
@@ -60,7 +60,9 @@ export function defineSuite<S extends OpenedScene, P>(options: SuiteOptions<S, P
     },
 
     describe: (result) => [
-      ...(result.command.includes('--quick') ? ['A shortened run: it shows that everything works, not how fast.'] : []),
+      ...(result.command.includes('--quick')
+        ? ['A shortened run: it shows that everything works, but its times are not reliable.']
+        : []),
       ...describeResult(result),
     ],
   };
@@ -71,13 +73,13 @@ function readFlags(flags: readonly string[], steps: readonly { readonly name: st
   const names = steps.map(({ name }) => name);
   const unknown = flags.find((flag) => flag !== '--quick' && !names.some((name) => flag === `--only=${name}`));
   if (unknown !== undefined) {
-    throw new Error(`unknown flag ${unknown}; there are --quick and --only=${names.join(', --only=')}`);
+    throw new Error(`unknown flag ${unknown}; known flags: --quick, --only=${names.join(', --only=')}`);
   }
   return flags.find((flag) => flag.startsWith('--only='))?.slice('--only='.length);
 }
 
 function versions(peers: Readonly<Record<string, Peer>>): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    Object.entries(peers).flatMap(([name, peer]) => ('leftOut' in peer ? [] : [[name, peer.version]])),
+    Object.entries(peers).flatMap(([name, peer]) => ('skippedBecause' in peer ? [] : [[name, peer.version]])),
   );
 }

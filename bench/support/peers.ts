@@ -16,7 +16,7 @@ import { runProgram } from './run-program.ts';
 import type { Command } from './subject-process.ts';
 
 /** Peer is a program to compare with, or why it cannot run here. */
-export type Peer = { readonly command: Command; readonly version: string } | { readonly leftOut: string };
+export type Peer = { readonly command: Command; readonly version: string } | { readonly skippedBecause: string };
 
 const peersFolder = fileURLToPath(new URL('../peers', import.meta.url));
 
@@ -26,7 +26,7 @@ export async function controllerRuntimePeer(log: (line: string) => void): Promis
   // Another toolchain, a go.work file or a changed go.mod would build something other than what go.sum describes.
   const env = { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOWORK: 'off', GOFLAGS: '-mod=readonly' };
   const go = await runProgram('go', ['env', 'GOVERSION'], { cwd: source, env }).catch(() => undefined);
-  if (go === undefined) return { leftOut: 'no Go' };
+  if (go === undefined) return { skippedBecause: 'no Go' };
   try {
     const folder = await cached('controller-runtime', fingerprint(source, [go.trim()]), async (work) => {
       log(`building the controller-runtime peer with ${go.trim()} (once, about a minute)`);
@@ -36,7 +36,7 @@ export async function controllerRuntimePeer(log: (line: string) => void): Promis
     const version = /sigs\.k8s\.io\/controller-runtime v(\S+)/.exec(readFileSync(join(source, 'go.mod'), 'utf8'))?.[1];
     return { command: { file: join(folder, 'peer'), args: [] }, version: `${version} (${go.trim()})` };
   } catch (error) {
-    return { leftOut: `it could not be built: ${firstLine(error)}` };
+    return { skippedBecause: `it could not be built: ${firstLine(error)}` };
   }
 }
 
@@ -53,7 +53,7 @@ export async function clientNodePeer(log: (line: string) => void): Promise<Peer>
     const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
     return { command: { file: process.execPath, args: [join(folder, 'informer.js')] }, version };
   } catch (error) {
-    return { leftOut: `it could not be installed: ${firstLine(error)}` };
+    return { skippedBecause: `it could not be installed: ${firstLine(error)}` };
   }
 }
 

@@ -45,7 +45,9 @@ export async function runRounds(candidates: readonly Candidate[], options: Round
 
 /** peerCandidate returns a peer as a subject, or why it was omitted. */
 export function peerCandidate(id: string, label: string, peer: Peer, args: readonly string[]): Candidate {
-  return 'leftOut' in peer ? { id, label, leftOut: peer.leftOut } : { id, label, command: peer.command, args };
+  return 'skippedBecause' in peer
+    ? { id, label, leftOut: peer.skippedBecause }
+    : { id, label, command: peer.command, args };
 }
 
 /** judgedMeasure returns a measure with the results of its targets. */

@@ -33,7 +33,7 @@ test('reports the output of a subject that exited without a result', async () =>
 
 test('does not wait forever', async () => {
   await using subject = run(untilReleased);
-  await expect(subject.next(0)).rejects.toThrow(/said nothing/);
+  await expect(subject.next(0)).rejects.toThrow(/printed nothing/);
 });
 
 test('reads memory and processor time of a subject', async () => {

@@ -59,7 +59,7 @@ export class SubjectProcess implements AsyncDisposable {
       if (line !== undefined) return JSON.parse(line) as Record<string, unknown>;
       const leftMs = deadline - performance.now();
       if (this.#ended || leftMs <= 0) {
-        const what = this.#ended ? 'ended' : `said nothing for ${Math.round(timeoutMs)} ms`;
+        const what = this.#ended ? 'ended' : `printed nothing for ${Math.round(timeoutMs)} ms`;
         throw new Error(`the subject ${what}: ${this.#errors.join('').slice(0, 4_000)}`);
       }
       await new Promise<void>((resolve) => {

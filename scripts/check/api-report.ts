@@ -23,7 +23,9 @@ export function apiReports(options: ApiReportOptions = {}): string[] {
     const report = apiReport(name, folder);
     if (options.update) writeFileSync(file, report);
     else if (!existsSync(file) || readFileSync(file, 'utf8') !== report) {
-      problems.push(`${path}/api-report.md is not what the package exports; review with: npm run check -- --update`);
+      problems.push(
+        `${path}/api-report.md does not match the exports of the package; update it with: npm run check -- --update`,
+      );
     }
   }
   return problems;

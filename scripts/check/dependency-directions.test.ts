@@ -11,7 +11,7 @@ test.each([
   ['operators/jasm/src/a.ts', '@bowline/control-plane/testing'],
   ['operators/jasm/src/a.ts', '../../ztwim/src/index.ts'],
   ['operators/jasm/src/a.ts', '@bowline/ztwim'],
-])('refuses that %s imports %s', (file, specifier) => {
+])('rejects an import in %s of %s', (file, specifier) => {
   expect(directionProblem(file, specifier)).toContain(file);
 });
 
@@ -24,7 +24,7 @@ test.each([
   ['packages/control-plane/src/node-agent/a.ts', '@bowline/runtime'],
   ['apps/bowline/src/a.ts', '@bowline/control-plane'],
   ['operators/jasm/src/a.ts', 'node:fs'],
-])('accepts that %s imports %s', (file, specifier) => {
+])('accepts an import in %s of %s', (file, specifier) => {
   expect(directionProblem(file, specifier)).toBeUndefined();
 });
 
@@ -33,6 +33,6 @@ test('finds static, re-exported, side-effect and dynamic imports', () => {
   expect(importsOf(source)).toEqual(['a', 'b', 'c', 'd', 'e']);
 });
 
-test('the repository keeps its own directions', () => {
+test('the repository has no forbidden imports', () => {
   expect(dependencyDirections()).toEqual([]);
 });

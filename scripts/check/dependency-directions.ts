@@ -50,7 +50,7 @@ function relativeProblem(file: string, specifier: string, folder: string): strin
     return `${file} reaches into ${target}; import the package by its name`;
   }
   if (folder === 'packages/control-plane/src/server' && !target.startsWith(`${folder}/`)) {
-    return `${file} imports ${target}; the server stands alone`;
+    return `${file} imports ${target}; the server must not depend on it`;
   }
   return undefined;
 }

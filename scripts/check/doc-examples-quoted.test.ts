@@ -31,16 +31,16 @@ it.each([
   expect(refreshQuotes(quote(link), () => source)).toBe(quote(link, code));
 });
 
-it('leaves a page alone whose quotes are right, and blocks that no link introduces', () => {
+it('does not change a page with correct quotes, or blocks without a link before them', () => {
   const page = `${quote('a.ts#two', 'export function two() {}\n')}\n\`\`\`ts\nfree();\n\`\`\`\n`;
   expect(refreshQuotes(page, () => source)).toBe(page);
 });
 
-it('says which part a file does not have', () => {
+it('reports a part that a file does not have', () => {
   expect(() => refreshQuotes(quote('a.ts#three'), () => source)).toThrow('a.ts has no part "three"');
 });
 
-it('leaves quoted blocks to the check of their files', () => {
+it('skips quoted blocks, which are checked with their files', () => {
   const page = `${quote('a.ts')}\n\`\`\`ts\nfree();\n\`\`\`\n`;
   expect(codeBlocks('page.md', page)).toEqual([{ page: 'page.md', line: 12, code: 'free();\n' }]);
 });

@@ -85,7 +85,7 @@ export function staleQuotes(options: { readonly update?: boolean } = {}): string
       const fresh = refreshQuotes(text, (file) => readFileSync(join(dirname(path), file), 'utf8'));
       if (fresh === text) return [];
       if (!options.update)
-        return [`${page}: a quoted block differs from its file; refresh with: npm run check -- --update`];
+        return [`${page}: a quoted block differs from its file; update it with: npm run check -- --update`];
       writeFileSync(path, fresh);
       return [];
     } catch (error) {

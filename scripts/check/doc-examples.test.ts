@@ -10,6 +10,6 @@ test('finds the TypeScript examples of a page and where they begin', () => {
   expect(block).toMatchObject({ page: 'page.md', line: 8 });
 });
 
-test('names the page and line of an example that does not type-check', () => {
+test('reports the page and line of an example that does not type-check', () => {
   expect(brokenExamples(codeBlocks('page.md', page))).toEqual([expect.stringMatching(/^page\.md:9: .*'then'/)]);
 }, 60_000);

@@ -26,6 +26,6 @@ export function undocumentedErrorCodes(): string[] {
     ...[...used]
       .filter(([code]) => !documented.has(code))
       .map(([code, file]) => `${file}: ${code} has no row in ${page}`),
-    ...[...documented].filter((code) => !used.has(code)).map((code) => `${page}: nothing throws ${code} any more`),
+    ...[...documented].filter((code) => !used.has(code)).map((code) => `${page}: ${code} is no longer thrown`),
   ];
 }

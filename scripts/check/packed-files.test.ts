@@ -8,7 +8,7 @@ test.each([
   'dist/fields/testdata/recorded.json',
   'src/index.ts',
   'dist/tsconfig.tsbuildinfo',
-])('refuses to ship %s', (file) => {
+])('rejects %s', (file) => {
   expect(misplacedFiles([file])).toEqual([file]);
 });
 

@@ -32,6 +32,6 @@ function filesIn(folder: string): string[] {
     maxBuffer: 64 * 1024 * 1024,
   });
   const [packed] = JSON.parse(printed) as readonly { readonly files: readonly { readonly path: string }[] }[];
-  if (!packed) throw new Error(`npm pack lists nothing for ${folder}`);
+  if (!packed) throw new Error(`npm pack lists no files for ${folder}`);
   return packed.files.map(({ path }) => path);
 }

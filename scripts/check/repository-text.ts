@@ -16,7 +16,7 @@ const machinePaths = [homedir(), repositoryRoot, dirname(repositoryRoot)]
 export function repositoryText(): string[] {
   const lock = readFileSync(join(repositoryRoot, 'package-lock.json'), 'utf8');
   const problems = lock.includes('"resolved": "http')
-    ? ['package-lock.json holds download addresses; lock again with the .npmrc of this repository']
+    ? ['package-lock.json contains download URLs; recreate it with the .npmrc of this repository']
     : [];
   const files = execFileSync('git', ['ls-files', '-z'], { cwd: repositoryRoot, encoding: 'utf8' }).split('\0');
   for (const file of files.filter(
@@ -25,7 +25,7 @@ export function repositoryText(): string[] {
     const lines = readFileSync(join(repositoryRoot, file), 'utf8').split('\n');
     lines.forEach((line, index) => {
       const found = machinePaths.find((path) => line.includes(`${path}/`));
-      if (found) problems.push(`${file}:${index + 1}: ${found} is a path of this machine`);
+      if (found) problems.push(`${file}:${index + 1}: ${found} is a path on this machine`);
     });
   }
   return problems;

@@ -52,7 +52,7 @@ export function emitEntry(model: Model): string {
     const module = PLAIN_NAMES[name];
     if (module === undefined || !modules.includes(module)) {
       throw new Error(
-        `${name} exists in ${modules.join(' and ')}; decide in PLAIN_NAMES which one the package entry means`,
+        `${name} exists in ${modules.join(' and ')}; choose in PLAIN_NAMES which one the package entry exports`,
       );
     }
     const specifier = model.resources(module).has(name) ? name : `type ${name}`;
@@ -143,7 +143,7 @@ function typeOf(model: Model, imports: Imports, node: SchemaNode): string {
       return 'number';
     case 'object':
       if (node.properties !== undefined)
-        throw new Error('an object with properties stands in place; the generator expects a $ref');
+        throw new Error('an inline object has properties; the generator expects a $ref');
       if (node.additionalProperties === undefined) return 'unknown';
       return `{ readonly [key: string]: ${typeOf(model, imports, node.additionalProperties)} }`;
     default:

@@ -18,24 +18,24 @@ describe('emitTypes', () => {
   });
 
   it.each<[string, SchemaNode, string]>([
-    ['an object in place', { type: 'object', properties: {} }, 'the generator expects a $ref'],
+    ['an inline object', { type: 'object', properties: {} }, 'the generator expects a $ref'],
     ['several schemas in allOf', { allOf: [{}, {}] }, 'combines 2 schemas with allOf'],
     ['a union it has no type for', { oneOf: [{ type: 'string' }] }, 'add it to WRITTEN_BY_HAND'],
-    ['a reference to nowhere', { $ref: '#/components/schemas/io.k8s.api.core.v1.Gone' }, 'no io.k8s.api.core.v1.Gone'],
+    ['a dangling reference', { $ref: '#/components/schemas/io.k8s.api.core.v1.Gone' }, 'no io.k8s.api.core.v1.Gone'],
   ])('refuses %s', (_, property, message) => {
     expect(() => emitTypes(modelOf({ field: property }), 'core-v1')).toThrow(message);
   });
 });
 
 describe('emitEntry', () => {
-  it('decides a name that two modules define with an explicit export', () => {
+  it('resolves a name that two modules define with an explicit export', () => {
     const text = emitEntry(syntheticModel());
     expect(text).toContain("export * from './core-v1.ts';\n");
     expect(text).toContain("export * from './events-v1.ts';\n");
     expect(text).toContain("export { Event } from './core-v1.ts';\n");
   });
 
-  it('refuses a name that two modules define and nobody decided', () => {
+  it('rejects a name that two modules define without an explicit choice', () => {
     const document = (group: string): InputDocument => ({
       info: '',
       paths: {},
@@ -46,7 +46,7 @@ describe('emitEntry', () => {
       ['batch-v1', document('batch')],
     ]);
     expect(() => emitEntry(createModel({ version: 'v1.35.8', documents }))).toThrow(
-      'Mast exists in apps-v1 and batch-v1; decide in PLAIN_NAMES',
+      'Mast exists in apps-v1 and batch-v1; choose in PLAIN_NAMES',
     );
   });
 });
@@ -54,12 +54,12 @@ describe('emitEntry', () => {
 describe('compactDocument', () => {
   const { kinds, definitions } = compactDocument(syntheticModel(), 'core-v1');
 
-  it('tells kinds from the definitions they are made of', () => {
+  it('distinguishes kinds from other definitions', () => {
     expect(kinds).toEqual(['Event', 'Knot']);
     expect(Object.keys(definitions)).toEqual(['Event', 'Knot', 'Line']);
   });
 
-  it('keeps how lists are merged', () => {
+  it('keeps the merge strategy of lists', () => {
     expect(definitions.Knot?.properties?.lines).toEqual({
       type: 'array',
       items: { ref: 'core-v1.Line' },
@@ -82,7 +82,7 @@ describe('compactDocument', () => {
     });
   });
 
-  it('writes times, quantities, int-or-string, raw JSON and maps in place', () => {
+  it('writes times, quantities, int-or-string, raw JSON and maps inline', () => {
     expect(definitions.Knot?.properties).toMatchObject({
       tiedAt: { type: 'string', format: 'date-time' },
       load: { format: 'quantity' },
@@ -97,7 +97,7 @@ describe('compactDocument', () => {
     ['a patch strategy', { type: 'array', 'x-kubernetes-patch-strategy': 'merge,mix' }, 'unknown patch strategy mix'],
     ['a format', { type: 'string', format: 'runes' }, 'unknown format runes'],
     ['a default that is an object', { type: 'object', default: { a: 1 } }, 'default {"a":1} is neither'],
-  ])('refuses %s that it does not know', (_, property, message) => {
+  ])('rejects %s that it does not know', (_, property, message) => {
     expect(() => compactDocument(modelOf({ field: property }), 'core-v1')).toThrow(message);
   });
 

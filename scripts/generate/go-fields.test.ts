@@ -23,7 +23,7 @@ type Plain string
 `;
 
 describe('parseStructs', () => {
-  it('reads numbers, names and types from the tags of fields, and leaves out what is not in protobuf', () => {
+  it('reads numbers, names and types from the tags of fields, and omits fields that are not in protobuf', () => {
     expect(parseStructs(SOURCE)).toEqual(
       new Map([
         [
@@ -57,11 +57,11 @@ describe('emitFields', () => {
     return emitFields(model, new Map([['core-v1', parseStructs(SOURCE)]]));
   };
 
-  it('writes a line per message: gaps by number, inlined messages, and fields whose zero is told', () => {
+  it('writes a line per message: gaps by number, inlined messages, and fields that are sent when zero', () => {
     expect(emit()).toContain("'core-v1': `\nProbe >ProbeHandler 3:grace! period at~\nProbeHandler path!\n`,\n");
   });
 
-  it('refuses a field of a schema that has no number', () => {
+  it('rejects a field of a schema that has no number', () => {
     expect(() => emit({ more: { type: 'string' } })).toThrow('core-v1.Probe has no number in protobuf for more');
   });
 });

@@ -22,7 +22,7 @@ export async function readGoStructs(cache: string, version: string): Promise<Rea
   const packages = [META, ...COVERED.map(moduleName)].map(async (module) => {
     const folder = join(cache, ...packageFolder(module, version));
     const files = (await readdir(folder)).filter((file) => /^types(_\w+)?\.go$/.test(file));
-    if (files.length === 0) throw new Error(`${folder} holds no types`);
+    if (files.length === 0) throw new Error(`${folder} contains no types`);
     const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
     return [module, new Map(texts.flatMap((text) => [...parseStructs(text)]))] as const;
   });

@@ -24,7 +24,7 @@ describe('inputs', () => {
     expect([...read.documents.keys()].sort()).toEqual([...inputs.documents.keys()].sort());
   });
 
-  it('lose the file of a group-version that is covered no longer', async () => {
+  it('remove the file of a group-version that is no longer covered', async () => {
     await mkdir(join(root, INPUT_FOLDER), { recursive: true });
     await writeFile(join(root, INPUT_FOLDER, 'extensions-v1.json'), '{}');
     await writeInputs(root, await fetchInputs(scriptedServer()));
@@ -54,14 +54,14 @@ describe('inputs', () => {
 });
 
 describe('generated files', () => {
-  it('are up to date after they were written, and stay as they are when written again', async () => {
+  it('are up to date after they were written, and do not change when written again', async () => {
     await writeInputs(root, await fetchInputs(scriptedServer()));
     expect((await writeGenerated(root)).length).toBeGreaterThan(0);
     expect(await compareGenerated(root)).toEqual([]);
     expect(await writeGenerated(root)).toEqual([]);
   });
 
-  it('are reported one by one when they are not what the inputs give', async () => {
+  it('are reported one by one when they do not match the inputs', async () => {
     await writeInputs(root, await fetchInputs(scriptedServer()));
     await writeGenerated(root);
     const folder = join(root, 'packages/kubernetes/src/generated');
@@ -83,7 +83,7 @@ describe('generated files', () => {
     expect(await compareGenerated(root)).toEqual([]);
   });
 
-  it('include the pages of kinds, of which none outlives its operator', async () => {
+  it('include the pages of kinds, and not those of removed operators', async () => {
     await writeInputs(root, await fetchInputs(scriptedServer()));
     const file = 'docs/operators/demo/reference.md';
     await writeGenerated(root, new Map([[file, '# Demo\n']]));

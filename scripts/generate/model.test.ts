@@ -7,21 +7,21 @@ describe('createModel', () => {
   it.each([
     ['before', ['/api/v1/mooring', '/api/v1/namespaces/{namespace}/mooring']],
     ['after', ['/api/v1/namespaces/{namespace}/mooring', '/api/v1/mooring']],
-  ])('takes a kind for namespaced when the path across namespaces comes %s', (_, paths) => {
+  ])('detects a namespaced kind when the path across namespaces comes %s', (_, paths) => {
     expect(resourcesOf(paths, 'Mooring').get('Mooring')).toMatchObject({ plural: 'mooring', scope: 'Namespaced' });
   });
 
-  it('takes namespaces for cluster-scoped, although their path looks like a prefix', () => {
+  it('detects that namespaces are cluster-scoped, although their path looks like a prefix', () => {
     const resources = resourcesOf(['/api/v1/namespaces', '/api/v1/namespaces/{name}'], 'Namespace');
     expect(resources.get('Namespace')).toMatchObject({ plural: 'namespaces', scope: 'Cluster' });
   });
 
-  it('gives no resource to a kind that only stands below another one', () => {
+  it('creates no resource for a kind that is only a subresource', () => {
     const paths = ['/api/v1/namespaces/{namespace}/pods/{name}/eviction', '/api/v1/namespaces/{name}/finalize'];
     expect(resourcesOf(paths, 'Eviction').size).toBe(0);
   });
 
-  it('refuses a kind that is served under two plurals', () => {
+  it('rejects a kind that is served under two plurals', () => {
     expect(() => resourcesOf(['/api/v1/knots', '/api/v1/ropes'], 'Knot')).toThrow(
       'serves kind Knot as knots and as ropes',
     );
@@ -39,7 +39,7 @@ describe('parseDefinition', () => {
     expect(parseDefinition(fullName)).toEqual({ module, name });
   });
 
-  it('refuses a name that belongs to no group-version', () => {
+  it('rejects a name that belongs to no group-version', () => {
     expect(() => parseDefinition('com.example.Mast')).toThrow(
       'definition com.example.Mast belongs to no group-version',
     );

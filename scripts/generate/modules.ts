@@ -93,7 +93,7 @@ export function parseDefinition(fullName: string): Definition {
   if (shared !== undefined) return { module: META, name: shared };
   const [, group, version, name] = IN_GROUP_VERSION.exec(fullName) ?? [];
   if (group === undefined || version === undefined || name === undefined) {
-    throw new Error(`definition ${fullName} belongs to no group-version; teach parseDefinition about its name`);
+    throw new Error(`definition ${fullName} belongs to no group-version; add its name to parseDefinition`);
   }
   return { module: `${group}-${version}`, name };
 }

@@ -25,7 +25,7 @@ describe('normalise', () => {
     expect(documents.get('core-v1')?.schemas['io.k8s.api.core.v1.Knot']?.properties).toHaveProperty('description');
   });
 
-  it('keeps of the paths what says plural, scope, verbs and subresources', () => {
+  it('keeps plural, scope, verbs and subresources of the paths', () => {
     const paths = normalise(syntheticServer()).get('core-v1')?.paths ?? {};
     expect(Object.keys(paths)).toEqual([
       '/api/v1/events',
@@ -48,22 +48,22 @@ describe('normalise', () => {
     expect(Object.keys(paths['/api/v1/namespaces/{namespace}/events'] ?? {})).toEqual(['get']);
   });
 
-  it('gives the same text whatever the order of the server’s keys', () => {
+  it('produces the same text regardless of the server’s key order', () => {
     const reversed = reverseKeys(Object.fromEntries(syntheticServer())) as Record<string, ServerDocument>;
     const text = (server: ReadonlyMap<string, ServerDocument>) => JSON.stringify([...normalise(server)]);
     expect(text(new Map(Object.entries(reversed).reverse()))).toBe(text(syntheticServer()));
   });
 
-  it('refuses two documents that disagree on a definition', () => {
+  it('rejects two documents with different versions of a definition', () => {
     const server = syntheticServer();
     const events = server.get('events-v1');
     if (events === undefined) throw new Error('the synthetic server has no events');
     const schemas = { ...events.components?.schemas, 'io.k8s.api.core.v1.Line': { type: 'object' as const } };
     server.set('events-v1', { ...events, components: { schemas } });
-    expect(() => normalise(server)).toThrow('events-v1 defines io.k8s.api.core.v1.Line in another way');
+    expect(() => normalise(server)).toThrow('events-v1 defines io.k8s.api.core.v1.Line differently');
   });
 
-  it('refuses a definition of a group-version that is not covered', () => {
+  it('rejects a definition of a group-version that is not covered', () => {
     const server = syntheticServer();
     server.set('core-v1', {
       info: { title: 'Kubernetes', version: '1.35' },
@@ -73,7 +73,7 @@ describe('normalise', () => {
     expect(() => normalise(server)).toThrow('io.k8s.api.rigging.v1alpha1.Mast, whose group-version is not covered');
   });
 
-  it('refuses documents of different servers', () => {
+  it('rejects documents of different servers', () => {
     const server = syntheticServer();
     server.set('apps-v1', { info: { title: 'Kubernetes', version: '1.36' }, paths: {} });
     expect(() => normalise(server)).toThrow('Kubernetes 1.35, Kubernetes 1.36');

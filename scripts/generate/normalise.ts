@@ -31,7 +31,7 @@ export function normalise(server: ReadonlyMap<string, ServerDocument>): Readonly
       const kept = withoutDescriptions(node);
       const known = home.get(fullName);
       if (known !== undefined && JSON.stringify(known) !== JSON.stringify(kept)) {
-        throw new Error(`${module} defines ${fullName} in another way than the documents before it`);
+        throw new Error(`${module} defines ${fullName} differently from earlier documents`);
       }
       home.set(fullName, kept);
     }

@@ -58,11 +58,11 @@ const REF_PREFIX = '#/components/schemas/';
 export function refTarget(node: SchemaNode): string | undefined {
   if (node.allOf !== undefined && node.allOf.length !== 1) {
     throw new Error(
-      `a schema combines ${node.allOf.length} schemas with allOf; the generator knows allOf around one $ref only`,
+      `a schema combines ${node.allOf.length} schemas with allOf; the generator supports only allOf with one $ref`,
     );
   }
   const ref = node.$ref ?? node.allOf?.[0]?.$ref;
   if (ref === undefined) return undefined;
-  if (!ref.startsWith(REF_PREFIX)) throw new Error(`$ref ${ref} points outside of ${REF_PREFIX}`);
+  if (!ref.startsWith(REF_PREFIX)) throw new Error(`$ref ${ref} does not start with ${REF_PREFIX}`);
   return ref.slice(REF_PREFIX.length);
 }

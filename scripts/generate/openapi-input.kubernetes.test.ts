@@ -8,7 +8,7 @@ import { apiPath, COVERED, moduleName } from './modules.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 describe('the committed OpenAPI input', () => {
-  it('is what the server says', async (context) => {
+  it('matches the server', async (context) => {
     await using c = await cluster();
     const committed = await readInputs(root);
     const server = await fetchInputs((path) => c.admin.raw(path));
@@ -17,7 +17,7 @@ describe('the committed OpenAPI input', () => {
     expect(differingInputs(committed, server), 'run npm run generate -- --fetch').toEqual([]);
   });
 
-  it('leads to the kinds, plurals and scopes that discovery lists', async (context) => {
+  it('produces the kinds, plurals and scopes that discovery lists', async (context) => {
     await using c = await cluster();
     const model = createModel(await readInputs(root));
     const { gitVersion } = JSON.parse(await c.admin.raw('/version')) as { gitVersion: string };

@@ -13,10 +13,10 @@ import { type Command, SubjectProcess } from '../../bench/support/subject-proces
 const READY_MS = 60_000;
 
 describe('a Go operator on the embedded control plane', { timeout: 300_000 }, () => {
-  it('fills its informers, leads, writes copies and their status, and hands over', async (context) => {
-    await sharedControlPlane(); // Where the real one cannot be built, neither can a Go operator.
+  it('fills its informers, becomes leader, writes copies and their status, and hands over leadership', async (context) => {
+    await sharedControlPlane(); // If the real control plane cannot be built, neither can a Go operator.
     const peer = await controllerRuntimePeer(() => {});
-    if ('leftOut' in peer) return context.skip(`the controller-runtime program: ${peer.leftOut}`);
+    if ('skippedBecause' in peer) return context.skip(`skipped the controller-runtime program: ${peer.skippedBecause}`);
     const errors: unknown[] = [];
     await using controlPlane = await startControlPlane({ kind: 'embedded', onError: (error) => errors.push(error) });
     await using c = await cluster({ controlPlane, prefix: 'go' });
@@ -32,7 +32,7 @@ describe('a Go operator on the embedded control plane', { timeout: 300_000 }, ()
       data,
       binaryData: { bytes: 'AAH/' },
     });
-    // Every namespace gets one of these, a moment after its birth.
+    // Every namespace gets one of these shortly after its creation.
     const namespaces = (await c.admin.list(Namespace, {})).items.length;
     const roots = { namespace: undefined, fieldSelector: 'metadata.name=kube-root-ca.crt' };
     await c.untilList(ConfigMap, roots, (items) => items.length === namespaces);

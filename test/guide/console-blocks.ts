@@ -1,4 +1,4 @@
-/** Step is a command of a page and what the page says that it prints. */
+/** Step is a command of a page and the output that the page shows. */
 export interface Step {
   readonly command: string;
   readonly output: string;
@@ -6,12 +6,12 @@ export interface Step {
 
 const consoleBlock = /(?<=^```console\n).*?(?=^```$)/gms;
 
-/** stepsOf are the commands in the console blocks of a page, in their order: lines behind a `$ `, each with the lines below it. */
+/** stepsOf returns the commands in the console blocks of a page, in order: lines that start with `$ `, each with the lines below it. */
 export function stepsOf(page: string): readonly Step[] {
   return [...page.matchAll(consoleBlock)].flatMap(([block]) => parse(block));
 }
 
-/** withOutputs is a page in which the commands print what they are now known to print, in the order of `stepsOf`. */
+/** withOutputs returns a page with new outputs of its commands, in the order of `stepsOf`. */
 export function withOutputs(page: string, outputs: readonly string[]): string {
   const left = outputs.values();
   return page.replaceAll(consoleBlock, (block) =>
@@ -31,7 +31,7 @@ function parse(block: string): readonly Step[] {
     });
 }
 
-/** What differs between two runs, and says nothing about what the guide shows. */
+/** Parts of the output that differ between two runs and are irrelevant for the guide. */
 const volatile: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>'],
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uid>'],
@@ -39,17 +39,17 @@ const volatile: readonly (readonly [RegExp, string])[] = [
   [/\b10\.\d+\.\d+\.\d+\b/g, '<ip>'],
   [/(Resource Version: +|identity=|port=|transitions=)\S+/g, '$1<any>'],
   [/\b\d+[sm](?=[\s)])/g, '<age>'],
-  // Newer versions of kubectl say where they deleted something.
+  // Newer versions of kubectl print the namespace of a deleted object.
   [/ deleted from \S+ namespace/g, ' deleted'],
   [/[ -]{2,}/g, ' '],
 ];
 
-/** sameOutput says whether two outputs differ in nothing but times, ids, addresses and the width of columns. */
+/** sameOutput reports whether two outputs differ only in times, IDs, addresses and the width of columns. */
 export function sameOutput(a: string, b: string): boolean {
   return normalised(a) === normalised(b);
 }
 
-/** normalised is an output without what differs from run to run. */
+/** normalised returns an output without the parts that differ between runs. */
 export function normalised(output: string): string {
   return volatile.reduce((text, [pattern, word]) => text.replaceAll(pattern, word), output);
 }

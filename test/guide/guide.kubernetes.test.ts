@@ -25,7 +25,7 @@ describe('a reader of the guide', () => {
   });
   let isMade = false;
   const made = async (): Promise<void> => {
-    await sharedControlPlane(); // Skips the test where there is no control plane.
+    await sharedControlPlane(); // Skips the test if there is no control plane.
     if (!isMade) makeProject(project);
     isMade = true;
   };
@@ -38,7 +38,7 @@ describe('a reader of the guide', () => {
     expect(await reader.run("npm run test:cluster -- -t 'runs a preview'")).toMatch(/Tests +1 passed/);
   }, 300_000);
 
-  it('sees what the guide shows', async () => {
+  it('gets the output that the guide shows', async () => {
     await made();
     const { paths } = await ensureBinaries(['kubectl']);
     mkdirSync(join(folder, 'bin'));
@@ -46,7 +46,7 @@ describe('a reader of the guide', () => {
     await using controlPlane = await startControlPlane({ kind: 'embedded' });
     await writeKubeconfig(join(project, 'kubeconfig'), await controlPlane.kubeconfig('admin'));
     await using reading = reader;
-    // Write the pages anew with: npm run test:kubernetes -- test/guide -u
+    // Update the pages with: npm run test:kubernetes -- test/guide -u
     for (const name of pages) await reading.read(join(guide, name));
     reading.finish();
   }, 300_000);
@@ -59,7 +59,7 @@ function makeProject(project: string): void {
   packPackages(join(project, 'packages'), ['kubernetes', 'machinery', 'runtime', 'control-plane']);
   const file = join(project, 'package.json');
   const manifest = JSON.parse(readFileSync(file, 'utf8')) as { devDependencies: Record<string, string> };
-  // TypeScript and vitest are large and slow to install; those of this repository are the same.
+  // TypeScript and vitest are large and slow to install, so those of this repository are used.
   const { '@bowline/control-plane': controlPlane, ...tools } = manifest.devDependencies;
   expect(JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8'))).toMatchObject({
     devDependencies: tools,

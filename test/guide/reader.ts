@@ -6,22 +6,22 @@ import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { normalised, sameOutput, stepsOf, withOutputs } from './console-blocks.ts';
 
-/** ReaderOptions says where somebody reads pages and does what they say. */
+/** ReaderOptions configures where the commands of pages run. */
 export interface ReaderOptions {
   readonly cwd: string;
-  /** The folder of programs that come before those of the machine. */
+  /** A folder of programs that is put at the front of the PATH. */
   readonly programs: string;
-  /** Variables beyond those of this process. */
+  /** Additional environment variables. */
   readonly env: Readonly<Record<string, string>>;
-  /** The command that goes on while the others run: what it prints need only hold the lines that its page shows. */
+  /** The command that runs in the background: its output only has to contain the lines that its page shows. */
   readonly background: string;
-  /** ready resolves when the command in the background has got so far that the page can go on. */
+  /** ready resolves when the background command is ready for the next commands of the page. */
   readonly ready: (reader: Reader) => Promise<void>;
 }
 
 const isRead = (command: string): boolean => /^kubectl (get|describe|explain|auth|events) /.test(command);
 
-/** Reader runs the commands of pages in their order, and compares what they print with what the pages show. */
+/** Reader runs the commands of pages in order, and compares their output with what the pages show. */
 export class Reader implements AsyncDisposable {
   readonly #options: ReaderOptions;
   readonly #env: NodeJS.ProcessEnv;
@@ -34,7 +34,7 @@ export class Reader implements AsyncDisposable {
     this.#env = environmentOf(options);
   }
 
-  /** run answers what a command prints, and throws when it fails. Not synchronously: this process may play the nodes. */
+  /** run returns the output of a command, and throws if it fails. It is asynchronous because this process may simulate the nodes. */
   async run(command: string): Promise<string> {
     const { cwd } = this.#options;
     const env = this.#env;
@@ -42,12 +42,12 @@ export class Reader implements AsyncDisposable {
     return stdout;
   }
 
-  /** logged is what the command in the background has printed so far. */
+  /** logged returns the output of the background command so far. */
   logged(): string {
     return this.#logged;
   }
 
-  /** read runs the commands of a page, which must print what it shows. `-u` writes the page anew. */
+  /** read runs the commands of a page and compares their output with the page. `-u` updates the page. */
   async read(file: string): Promise<void> {
     const page = readFileSync(file, 'utf8');
     const outputs: string[] = [];
@@ -55,7 +55,7 @@ export class Reader implements AsyncDisposable {
     await expect.soft(withOutputs(page, outputs)).toMatchFileSnapshot(file);
   }
 
-  /** finish checks that the command in the background has printed all that pages show of it. */
+  /** finish checks that the background command has printed all lines that the pages show of it. */
   finish(): void {
     const logged = normalised(this.#logged);
     for (const line of this.#claimed) expect.soft(logged).toContain(line);
@@ -71,7 +71,7 @@ export class Reader implements AsyncDisposable {
     }
     const run = (): Promise<string> => this.run(`${command} || true`);
     let printed = await run();
-    // What only looks may look again: schemas are published, and events are sent, a moment later.
+    // Read-only commands are retried: schemas and events are published asynchronously.
     for (let left = 40; left > 0 && isRead(command) && !sameOutput(printed, shown); left--) {
       await pause(500);
       printed = await run();
@@ -79,7 +79,7 @@ export class Reader implements AsyncDisposable {
     return sameOutput(printed, shown) ? shown : printed;
   }
 
-  /** In a process group of its own, because npm starts others. */
+  /** In a separate process group, because npm starts child processes. */
   #start(): void {
     const { cwd, background } = this.#options;
     const env = this.#env;
@@ -101,7 +101,7 @@ export class Reader implements AsyncDisposable {
   }
 }
 
-/** What a reader's shell has: nothing of the test runner's. */
+/** The environment of a reader's shell, without the variables of the test runner. */
 function environmentOf({ programs, env }: ReaderOptions): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST'));
   const path = `${programs}:${process.env.PATH}`;

@@ -8,10 +8,10 @@ import { withoutKnownDifferences } from './known-differences.ts';
 import { openTerminal, type Step } from './terminal.ts';
 import { installTools, type ToolSet } from './tools.ts';
 
-/** The folder that every session works in a copy of. */
+/** Each session works in a copy of this folder. */
 const files = join(repositoryRoot, 'test/kubectl/files');
 
-/** embeddedControlPlane gives the tests of a file one, which starts when the first of them needs it and ends with the last. */
+/** embeddedControlPlane returns a function that starts a control plane on first use; it is shared by the tests of a file and stopped after the last one. */
 export function embeddedControlPlane(): () => Promise<ControlPlane> {
   const errors: unknown[] = [];
   let started: Promise<ControlPlane> | undefined;
@@ -25,16 +25,16 @@ export function embeddedControlPlane(): () => Promise<ControlPlane> {
   };
 }
 
-/** compareSession types the same at both control planes, step by step, and expects to see the same. */
+/** compareSession runs the same steps against both control planes and expects the same output. */
 export async function compareSession(
   steps: readonly Step[],
   set: ToolSet,
   embedded: () => Promise<ControlPlane>,
   context: TestContext,
 ): Promise<void> {
-  const shared = await sharedControlPlane(); // Skips the test where there is none.
+  const shared = await sharedControlPlane(); // Skips the test if there is no control plane.
   const tools = await installTools(set);
-  if ('leftOut' in tools) return context.skip(tools.leftOut);
+  if ('skippedBecause' in tools) return context.skip(tools.skippedBecause);
   await using real = await openTerminal(shared, { tools: tools.folder, files });
   await using ours = await openTerminal(await embedded(), { tools: tools.folder, files });
   const show = (step: Step): Promise<readonly [string, string]> => Promise.all([real.show(step), ours.show(step)]);
@@ -42,7 +42,7 @@ export async function compareSession(
   let found = '';
   for (const step of steps) {
     let seen = await show(step);
-    // What only looks may look again: events and status come a moment later.
+    // Read-only commands are retried: events and status are updated asynchronously.
     for (let left = 10; left > 0 && isLook(step) && !isSame(seen); left--) {
       await pause(300);
       seen = await show(step);

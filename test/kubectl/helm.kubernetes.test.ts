@@ -35,7 +35,7 @@ const steps: readonly Step[] = [
 
 describe.each(toolSets)('helm $helm', (set) => {
   it(
-    'installs, changes and removes a chart with a kind of its own alike on both control planes',
+    'installs, upgrades and removes a chart with a custom kind identically on both control planes',
     {
       timeout: 300_000,
     },

@@ -1,24 +1,24 @@
-/** KnownDifference is something that the embedded control plane is meant to do otherwise, in the words of a transcript. */
+/** KnownDifference is an intentional difference of the embedded control plane, as it appears in a transcript. */
 export interface KnownDifference {
   readonly reason: string;
   readonly pattern: RegExp;
-  /** What both transcripts have there instead, or how it is made of what was found. Defaults to nothing. */
+  /** The replacement in both transcripts, or a function of the match. Defaults to the empty string. */
   readonly word?: string | ((found: string) => string) | undefined;
 }
 
-/** The differences that stay; every other one fails a test. */
+/** The accepted differences; any other difference fails a test. */
 export const knownDifferences: readonly KnownDifference[] = [
   {
-    reason: 'it does not serve these kinds, and says so in its discovery',
+    reason: 'it does not serve these kinds, and its discovery omits them',
     pattern:
       /^(?:bindings|componentstatuses|podtemplates|replicationcontrollers|ipaddresses|servicecidrs|cronjobs) .*\n/gm,
   },
   {
-    reason: 'its version names it',
+    reason: 'its version identifies it',
     pattern: /\+bowline\b/g,
   },
   {
-    reason: 'the real server quotes an object that it cannot read with its metadata in an order of its own',
+    reason: 'the real server quotes an object that it cannot decode with its metadata in a different order',
     pattern: /(?<=patch: Invalid value: )"\{.*\}"(?=: json: )/g,
     word: '"{…}"',
   },
@@ -29,12 +29,12 @@ export const knownDifferences: readonly KnownDifference[] = [
     word: (explained) => explained.replaceAll(/^ {4,}(?!\S+\t<|enum: ).*\n|^\s*\n/gm, ''),
   },
   {
-    reason: 'the same of the fields that custom resources have in common with built-in kinds',
+    reason: 'the same for fields that custom resources share with built-in kinds',
     pattern: /(?<=^ {2}(?:apiVersion|kind|metadata)\t<.*>\n)(?: {4}.*\n)+/gm,
   },
 ];
 
-/** withoutKnownDifferences is a transcript as both control planes are meant to give it. */
+/** withoutKnownDifferences returns a transcript without the accepted differences. */
 export function withoutKnownDifferences(transcript: string): string {
   return knownDifferences.reduce(
     (text, { pattern, word = '' }) => text.replaceAll(pattern, typeof word === 'string' ? () => word : word),

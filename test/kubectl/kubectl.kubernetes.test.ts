@@ -5,7 +5,7 @@ import { toolSets } from './tools.ts';
 
 const embedded = embeddedControlPlane();
 
-describe.each(toolSets)('kubectl $kubectl says the same of both control planes when somebody', (set) => {
+describe.each(toolSets)('kubectl $kubectl prints the same on both control planes when a user', (set) => {
   it.for(sessions)('$name', { timeout: 300_000 }, ({ steps }, context) =>
     compareSession(steps, set, embedded, context),
   );

@@ -15,12 +15,12 @@ describe('a normalised output', () => {
       'Events:\n  Type  Reason\n  ----  ------  ----\n  Normal  A  <age>\n  Normal  B  <age>\n$ next',
     ],
     ['in test-1 of test-1', 'in NAMESPACE of NAMESPACE'],
-  ])('keeps of %j only %j', (output, expected) => {
+  ])('reduces %j to %j', (output, expected) => {
     expect(normalised(output, { 'test-1': 'NAMESPACE' })).toBe(expected);
   });
 
   it.each(['  - name: web', 'deployment.apps/shop  2/2  2  2', 'image: registry.example/shop:2', 'crew: 3'])(
-    'keeps all of %j',
+    'does not change %j',
     (output) => {
       expect(normalised(output)).toBe(output);
     },

@@ -1,6 +1,6 @@
 import type { Step } from './terminal.ts';
 
-/** Session is what somebody does at a terminal. */
+/** Session is a sequence of commands that a user types at a terminal. */
 export interface Session {
   readonly name: string;
   readonly steps: readonly Step[];
@@ -59,7 +59,7 @@ const settings: Session = {
 };
 
 const applying: Session = {
-  name: 'applies manifests from either side',
+  name: 'applies manifests on the client and the server side',
   steps: [
     'kubectl apply -f shop.yaml --dry-run=server',
     'kubectl apply -f shop.yaml',
@@ -176,7 +176,7 @@ const running: Session = {
 };
 
 const sailing: Session = {
-  name: 'has kinds of its own',
+  name: 'uses custom resources',
   steps: [
     'kubectl apply -f crd.yaml',
     'kubectl wait --for=condition=Established crd/boats.NAMESPACE.example.com',
@@ -216,7 +216,7 @@ const sailing: Session = {
 };
 
 const asking: Session = {
-  name: 'asks what there is and who may do what',
+  name: 'queries discovery and permissions',
   steps: [
     'kubectl api-resources --api-group= -o wide',
     'kubectl api-resources --api-group=apps -o wide',

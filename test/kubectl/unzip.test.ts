@@ -8,7 +8,7 @@ const archive = Buffer.from(
 );
 
 describe('a zip archive', () => {
-  it('is read as its files, deflated or not', () => {
+  it('is extracted, deflated or stored', () => {
     const files = unzip(archive).map(({ name, content }) => [name, content.toString()]);
     expect(files).toEqual([
       ['bin/long', 'a'.repeat(40)],
@@ -17,9 +17,9 @@ describe('a zip archive', () => {
   });
 
   it.each([
-    ['that is empty', Buffer.alloc(0)],
-    ['that is cut off', archive.subarray(0, -3)],
-  ])('is refused %s', (_, broken) => {
+    ['empty', Buffer.alloc(0)],
+    ['truncated', archive.subarray(0, -3)],
+  ])('is rejected if it is %s', (_, broken) => {
     expect(() => unzip(broken)).toThrow('this is not a zip archive');
   });
 });

@@ -17,7 +17,7 @@ export function unzip(archive: Buffer): readonly ZipEntry[] {
   const entries: ZipEntry[] = [];
   let at = archive.readUInt32LE(end + 16);
   for (let left = archive.readUInt16LE(end + 10); left > 0; left--) {
-    if (archive.readUInt32LE(at) !== ENTRY) throw new Error('the list of files in this zip archive is broken');
+    if (archive.readUInt32LE(at) !== ENTRY) throw new Error('the central directory of this zip archive is invalid');
     const method = archive.readUInt16LE(at + 10);
     const size = archive.readUInt32LE(at + 20);
     const [nameLength, extraLength, commentLength] = [28, 30, 32].map((offset) =>

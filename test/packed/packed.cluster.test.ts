@@ -24,10 +24,10 @@ import { repositoryRoot } from '../../scripts/repository.ts';
 import { secondNode } from '../../scripts/second-node.ts';
 import { npm, packPackages } from '../support/packed-packages.ts';
 
-/** The examples that are programs. The guide's is a project of its own, which test/guide reads and runs. */
+/** The examples that are programs. The example of the guide is a separate project, which test/guide runs. */
 const EXAMPLES = ['ten-lines', 'copy'];
 
-/** A group of its own: the examples' tests run beside this one, and their operators must not see these objects. */
+/** A separate API group: the tests of the examples run at the same time, and their operators must not see these objects. */
 const group = 'packed.bowline.dev';
 const Greeting = resource<KubernetesObject & { spec?: object }>()({
   group,
@@ -37,7 +37,7 @@ const Greeting = resource<KubernetesObject & { spec?: object }>()({
   scope: 'Namespaced',
 });
 
-/** A project of somebody else: the packed packages installed, the examples' sources beside them, for a namespace of the test. */
+/** A user's project: the packed packages are installed, with the sources of the examples, for a namespace of the test. */
 function makeProject(folder: string, namespace: string): void {
   const files = packPackages(folder, ['kubernetes', 'machinery', 'runtime']);
   const dependencies = Object.fromEntries(Object.entries(files).map(([name, file]) => [name, `file:${file}`]));
@@ -67,7 +67,7 @@ function makeProject(folder: string, namespace: string): void {
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['src'] }));
 }
 
-/** whileRunning runs an example's program for as long as the work takes, and sees that it ends well. */
+/** whileRunning runs the program of an example until the work is done, and checks that it exits with 0. */
 async function whileRunning(folder: string, example: string, node: string, work: () => Promise<void>): Promise<void> {
   const running = spawn(node, [join(folder, 'out', example, 'main.js')], {
     env: {
@@ -95,7 +95,7 @@ async function greets(c: Cluster, name: string): Promise<void> {
       interval: 250,
     })
     .toMatchObject({ metadata: { name } });
-  // The API server's admission learns of new kinds every 30 s only, and refuses their objects as owners until then.
+  // The API server's admission discovers new kinds only every 30 s, and rejects their objects as owners until then.
   const { data } = await c.until(ConfigMap, { name }, () => true, { timeoutMs: 120_000 });
   expect(data).toEqual({ text: 'hello, world' });
 }
@@ -108,7 +108,7 @@ async function copies(c: Cluster): Promise<void> {
   expect(data).toEqual({ a: '1' });
 }
 
-/** Every kind of which an example prints manifests. */
+/** The kinds of the manifests that examples print. */
 const PRINTED: readonly Resource<KubernetesObject>[] = [
   Namespace,
   CustomResourceDefinition,
@@ -119,14 +119,14 @@ const PRINTED: readonly Resource<KubernetesObject>[] = [
   RoleBinding,
 ];
 
-/** applies has the server say that it would take each of the manifests that a program prints; answers their kinds. */
+/** applies checks with a server-side dry run that the manifests printed by a program can be applied, and returns their kinds. */
 async function applies(c: Cluster, printed: string): Promise<readonly string[]> {
   const { items } = JSON.parse(printed) as { items: readonly KubernetesObject[] };
   const writes = { fieldManager: 'packed', dryRun: true };
   const kinds: string[] = [];
   for (const object of items) {
     const kind = PRINTED.find((each) => each.kind === object.kind);
-    if (!kind) throw new Error(`a ${object.kind} is printed, which this test does not know`);
+    if (!kind) throw new Error(`unexpected ${object.kind} in the manifests`);
     await c.admin.patch(kind, keyOf(object), { type: 'apply', body: object }, writes);
     kinds.push(kind.kind);
   }

@@ -40,7 +40,7 @@ export async function installOperator(
   await installCustomResourceDefinitions(admin, operator.resources, { fieldManager: fieldManagers.crds });
   for (const manifest of rbacManifests(await withConfig(operator, config), { namespace })) {
     const kind = KINDS[manifest.kind ?? ''];
-    if (!kind) throw new TypeError(`an RBAC manifest of kind ${manifest.kind} is unknown`);
+    if (!kind) throw new TypeError(`unknown RBAC manifest kind ${manifest.kind}`);
     await admin.create(kind, manifest);
   }
   return kubeconfig({ serviceAccount: { namespace, name: objectName } });

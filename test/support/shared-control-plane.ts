@@ -34,13 +34,13 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await ended;
   };
   const failed = ended.then(() => {
-    throw new Error('the control plane of the tests did not start; its messages are above');
+    throw new Error('the control plane for the tests did not start; see its messages above');
   });
   const [line] = (await Promise.race([once(createInterface({ input: server.stdout }), 'line'), failed])) as [string];
   failed.catch(() => {});
   const shared = JSON.parse(line) as SharedControlPlane;
   if ('unavailable' in shared) {
-    console.error(`LEFT OUT: every test that needs a real control plane. ${shared.unavailable}`);
+    console.error(`SKIPPED: every test that needs a real control plane. ${shared.unavailable}`);
   }
   project.provide('bowlineControlPlane', shared);
   return stop;

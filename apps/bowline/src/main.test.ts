@@ -43,18 +43,14 @@ describe('bowline', { timeout: 60_000, concurrent: true }, () => {
   });
 
   it.each([
-    [
-      ['up', '--operators', 'bagde'],
-      2,
-      /there is no operator "bagde" \(did you mean badge\?\): --operators takes badge/,
-    ],
-    [['up', '--timeout', 'soon'], 2, /'soon' is invalid\. Give a duration such as 60s or 2m/],
+    [['up', '--operators', 'bagde'], 2, /unknown operator "bagde" \(did you mean badge\?\): --operators accepts badge/],
+    [['up', '--timeout', 'soon'], 2, /'soon' is invalid\. Must be a duration such as 60s or 2m/],
     [['up', '--control-plane', 'minikube'], 2, /Allowed choices are embedded, kubernetes, current-context/],
     [[...start, '--kind', 'kubernetes', '--plain-http'], 2, /--plain-http is for the embedded control plane/],
     [[...start, '--kind', 'minikube'], 2, /'minikube' is invalid\. Allowed choices are embedded, kubernetes/],
-    [[...start, '--kind', 'kubernetes', '--port', 'x'], 2, /'x' is invalid\. Give a whole number from 1 to 65535/],
+    [[...start, '--kind', 'kubernetes', '--port', 'x'], 2, /'x' is invalid\. Must be an integer from 1 to 65535/],
     [[...start, '--kind', 'kubernetes', '--prot', '1'], 2, /unknown option '--prot'\n\(Did you mean --port\?\)/],
-  ])('answers %j with exit code %i and a way out', async (args, code, message) => {
+  ])('rejects %j with exit code %i and a hint', async (args, code, message) => {
     const ended = await bowline(args);
     expect(ended.err).toMatch(message);
     expect(ended.code).toBe(code);
@@ -73,7 +69,7 @@ describe('bowline', { timeout: 60_000, concurrent: true }, () => {
     async (words) => {
       const { out } = await bowline([...words.split(' '), '--help']);
       expect(out.replace(/\s+/g, ' ')).toMatch(
-        /-o, --output <format> how to print \(choices: "table", "json", "yaml", default: "(table|yaml)"\)/,
+        /-o, --output <format> output format \(choices: "table", "json", "yaml", default: "(table|yaml)"\)/,
       );
     },
   );
@@ -87,7 +83,7 @@ describe('bowline', { timeout: 60_000, concurrent: true }, () => {
     expect(unasked).toEqual(table);
   });
 
-  it('names the ways to get binaries where there are none and no Go', async () => {
+  it('lists the ways to get binaries if they and Go are missing', async () => {
     const empty = await mkdtemp(join(tmpdir(), 'bowline-main-'));
     try {
       const env = { PATH: empty, XDG_CACHE_HOME: empty, KUBEBUILDER_ASSETS: '' };
@@ -99,7 +95,7 @@ describe('bowline', { timeout: 60_000, concurrent: true }, () => {
     }
   });
 
-  it("does not overwrite somebody's kubeconfig", async () => {
+  it('does not overwrite a kubeconfig that it did not write', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bowline-main-'));
     try {
       const path = join(folder, 'config');

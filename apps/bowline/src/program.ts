@@ -18,7 +18,7 @@ interface LazyCommand {
 const lazyCommands: readonly LazyCommand[] = [
   {
     name: 'up',
-    summary: 'Runs operators with samples on a control plane of their own, and shows them at work.',
+    summary: 'Runs operators with samples on a separate control plane, and displays their state.',
     load: async (input) => (await import('./commands/up.ts')).upCommand(input),
   },
   {
@@ -28,7 +28,7 @@ const lazyCommands: readonly LazyCommand[] = [
   },
   {
     name: 'manifests',
-    summary: 'Prints what runs operators in a cluster, for kubectl apply.',
+    summary: 'Prints the manifests that run operators in a cluster, for kubectl apply.',
     load: async (input) => (await import('./commands/manifests.ts')).manifestsCommand(input),
   },
   {
@@ -38,12 +38,12 @@ const lazyCommands: readonly LazyCommand[] = [
   },
   {
     name: 'types',
-    summary: 'Turns CustomResourceDefinitions of others into a TypeScript module with their kinds.',
+    summary: 'Generates a TypeScript module from the CustomResourceDefinitions of other projects.',
     load: async (input) => (await import('./commands/types.ts')).typesCommand(input),
   },
   {
     name: 'uninstall',
-    summary: 'Removes an install; keeps the objects that it looked after, their kinds, and what it wrote.',
+    summary: 'Removes an install; keeps custom objects, their CRDs, and the objects that operators wrote.',
     load: async (input) => (await import('./commands/uninstall.ts')).uninstallCommand(input),
   },
 ];
@@ -84,14 +84,14 @@ async function assemble(args: readonly string[], registry: Registry, io: Io): Pr
 /** Operators are not loaded for the help, so their commands are not listed. */
 function operatorsHelp(registry: Registry): string {
   const lines = Object.entries(registry).map(([name, { summary }]) => `  ${name.padEnd(18)} ${summary}`);
-  return `\nOperators (\`bowline <operator> --help\` shows the commands that one brings):\n${lines.join('\n')}\n`;
+  return `\nOperators (\`bowline <operator> --help\` lists their commands):\n${lines.join('\n')}\n`;
 }
 
 /** Added commands do not inherit the settings for help and errors. */
 function speakThrough(command: Command, io: Io): void {
   command
     .exitOverride()
-    .showHelpAfterError(`(\`${fullName(command)} --help\` shows what is possible)`)
+    .showHelpAfterError(`(see \`${fullName(command)} --help\` for usage)`)
     .configureOutput({ writeOut: io.out, writeErr: io.err });
   for (const each of command.commands) speakThrough(each, io);
 }

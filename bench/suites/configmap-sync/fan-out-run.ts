@@ -90,7 +90,7 @@ async function writeBoth(
  */
 export async function runRaw(scene: SyncScene, { copies, again }: FanOutOptions): Promise<FanOut> {
   const { copy } = scene.known;
-  if (copy === undefined) throw new Error('no copy has been seen yet');
+  if (copy === undefined) throw new Error('no copy was observed yet');
   await using writer = await startRawWriter(scene, {
     targets: Array.from({ length: copies }, (_, index) => ({ namespace: namespaceName(index) })),
     template: copy,

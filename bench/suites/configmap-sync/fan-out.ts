@@ -24,7 +24,7 @@ export async function fanOut(scene: SyncScene): Promise<readonly Measure[]> {
   await createConfigMaps(scene.api, plan.unrelated, unrelatedNamespaces);
   const crowded = await rounds(
     scene,
-    'the same beside unrelated ConfigMaps',
+    'copies of one source among unrelated ConfigMaps',
     { count: plan.memoryRounds, again: false },
     [bowline(scene), controllerRuntime(scene), strippedControllerRuntime(scene)],
   );
@@ -61,7 +61,7 @@ async function rounds(
 /** Once just after the start, and once after the process has done it before: long-running processes are judged by both. */
 const occasions = [
   { id: 'first', title: '' },
-  { id: 'again', title: ', not for the first time' },
+  { id: 'again', title: ', repeated' },
 ] as const;
 
 const phases = ['create', 'update'] as const;

@@ -51,10 +51,10 @@ function notes({ plan, known }: SyncScene): readonly string[] {
   const sizes = Object.entries(known.copyBytes).map(([id, bytes]) => `${bytes} bytes (${id})`);
   return [
     'Ratios hold, absolute figures depend on the machine: API server, etcd, harness and subject share its cores.',
-    'Every operator runs in a fresh process of its own; the rounds of the subjects are interleaved; values are medians.',
-    `Times of operators count from the request that asks for the change until a bare watch of the harness has seen the last copy; those of the bare loop from its first request to its last answer, with ${inFlight} in flight, bodies made beforehand, and objects as heavy as Bowline's copies.`,
+    'Every operator runs in its own fresh process; the rounds of the subjects are interleaved; values are medians.',
+    `Times of operators count from the request for the change until a bare watch of the harness has observed the last copy; those of the bare loop from its first request to its last response, with ${inFlight} in flight, bodies prepared beforehand, and objects as large as Bowline's copies.`,
     `A copy as stored, managedFields not counted: ${sizes.join(', ')}.`,
-    `The peer has ${inFlight} writes in flight too, no client rate limit (neither has Bowline; the API server's priority and fairness are left to do that), and its manager's default cache, which holds every ConfigMap; it sets no finalizer, sends no events and serves no webhook, all of which Bowline does here.`,
-    `Beside the unrelated ConfigMaps, every namespace has one with the cluster's root certificate: ${plan.copies.toLocaleString('en-US')} of them, in growth ${Math.max(...plan.growth).toLocaleString('en-US')}, also where the row says none.`,
+    `The peer has ${inFlight} writes in flight too, no client rate limit (like Bowline; both rely on the API server's priority and fairness), and its manager's default cache, which holds every ConfigMap; it sets no finalizer, sends no events and serves no webhook, all of which Bowline does here.`,
+    `In addition to the unrelated ConfigMaps, every namespace has one with the cluster's root certificate: ${plan.copies.toLocaleString('en-US')} of them, in growth ${Math.max(...plan.growth).toLocaleString('en-US')}, also where the row says none.`,
   ];
 }

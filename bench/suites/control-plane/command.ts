@@ -27,7 +27,7 @@ export async function command(scene: ControlPlaneScene): Promise<readonly Measur
         unit: 'ms',
         subjects: [
           measured('embedded', 'bowline control-plane start --kind embedded', taken),
-          measured('node', 'Node, which does nothing', await emptyStarts(rounds)),
+          measured('node', 'Node, idle', await emptyStarts(rounds)),
         ],
       },
       [{ id: 'ready-command', subject: 'embedded', bound: 'at most', limit: 400 }],

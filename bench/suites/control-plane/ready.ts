@@ -20,14 +20,14 @@ export async function ready(scene: ControlPlaneScene): Promise<readonly Measure[
     {
       rounds,
       restMs: 0,
-      announce: (round) => scene.log(`import to first answer, round ${round + 1} of ${rounds}`),
+      announce: (round) => scene.log(`import to first response, round ${round + 1} of ${rounds}`),
     },
   );
   return [
     judgedMeasure(
       {
         id: 'ready',
-        title: 'import to first answer',
+        title: 'import to first response',
         unit: 'ms',
         subjects: [...outcomes.results(({ report }) => numberIn(report, 'readyMs')), realStart(scene)],
       },
@@ -35,7 +35,7 @@ export async function ready(scene: ControlPlaneScene): Promise<readonly Measure[
     ),
     judgedMeasure({
       id: 'ready-cpu',
-      title: 'processor time of that',
+      title: 'processor time until the first response',
       unit: 'ms',
       subjects: outcomes.results(({ report }) => numberIn(report, 'cpuMs')),
     }),

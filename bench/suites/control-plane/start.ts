@@ -38,7 +38,7 @@ export async function start(scene: ControlPlaneScene): Promise<readonly Measure[
           ),
           measured(
             'up',
-            'of that, since bowline up was loaded',
+            'of that, after bowline up was loaded',
             taken.map(({ ownMs }) => ownMs),
           ),
         ],
@@ -63,6 +63,6 @@ async function startOnce(folder: string): Promise<Started> {
     if (ready) started = { ms: performance.now() - begun, ownMs: readyMs };
   }
   const [code] = await ended;
-  if (code !== 0 || started === undefined) throw new Error(`npm start was not ready, and ended with ${code}`);
+  if (code !== 0 || started === undefined) throw new Error(`npm start exited with ${code} before it was ready`);
   return started;
 }

@@ -49,9 +49,9 @@ export const suite: BenchSuite = defineSuite<ControlPlaneScene, Plan>({
   peers: () => ({}),
   notes: () => [
     'Ratios hold, absolute figures depend on the machine: both servers, the harness and the clients share its cores.',
-    'The embedded control plane and the programs that ask it are esbuild bundles run by Node with its default flags; the command is the bundled CLI.',
-    'Over HTTPS the embedded server writes an audit log, checks client certificates and roles, and runs its controllers and scheduler beside, all in one process. The real one has its controllers in processes of their own, which are counted neither in memory nor in processor time.',
-    'Where it says one core, `taskset` keeps the server on it with its compiler and garbage collector; the writer has another one.',
-    'Writes are measured in a server that has taken as many before; their rate is that of 32 in flight over HTTPS, and of one after the other in process.',
+    'The embedded control plane and its clients are esbuild bundles run by Node with its default flags; the command is the bundled CLI.',
+    'Over HTTPS the embedded server writes an audit log, checks client certificates and roles, and runs its controllers and scheduler, all in one process. The controllers of the real one are separate processes, which are counted neither in memory nor in processor time.',
+    'For rows on one core, `taskset` limits the server to one core, including its compiler and garbage collector; the writer uses another core.',
+    'Writes are measured in a server that has already handled as many; their rate is measured with 32 in flight over HTTPS, and sequentially in process.',
   ],
 });

@@ -46,7 +46,7 @@ export async function writes(scene: ControlPlaneScene): Promise<readonly Measure
     judgedMeasure(
       {
         id: `writes-${phase}`,
-        title: `small writes in a second, ${phase}`,
+        title: `small writes per second, ${phase}`,
         unit: 'writes/s',
         subjects: subjects((batches) => batches[phase].perSecond),
       },

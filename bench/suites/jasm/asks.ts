@@ -18,13 +18,13 @@ interface Asks {
 
 /**
  * asks measures how long one pod waits while the operator runs and a thousand others have their Secrets: a new pod with its own
- * source, and a pod that is told to sync after its source was changed.
+ * source, and a forced sync of a pod after its source was changed.
  */
 export async function asks(scene: JasmScene): Promise<readonly Measure[]> {
   const { aws, plan, log } = scene;
   const created: Asks = { times: [], calls: [] };
   const forced: Asks = { times: [], calls: [] };
-  log(`${plan.asks} pods that ask, and ${plan.asks} that are told to sync`);
+  log(`${plan.asks} new pods, and ${plan.asks} forced syncs`);
   await withSecrets(scene, async (_operator, watch) => {
     const timed = async (asks: Asks, said: string, act: () => Promise<void>): Promise<void> => {
       await pause(betweenMs);
@@ -47,8 +47,8 @@ export async function asks(scene: JasmScene): Promise<readonly Measure[]> {
   await removePods(scene);
   putSource(aws, 0, 'r1');
   return [
-    ...measures('ask', 'a pod is made: until its Secret is there', created),
-    ...measures('force', 'a value is changed and a pod told to sync: until its Secret has it', forced),
+    ...measures('ask', 'pod created until its Secret exists', created),
+    ...measures('force', 'value changed and sync forced until the Secret has it', forced),
   ];
 }
 
@@ -61,7 +61,7 @@ function measures(id: string, title: string, { times, calls }: Asks): readonly M
   return [
     one('p50', ', p50', 'ms', percentile(times, 0.5)),
     one('slowest', ', slowest', 'ms', Math.max(...times), slowestMs),
-    one('calls', ', most calls to the store', 'requests', Math.max(...calls), 1),
+    one('calls', ', maximum calls to the store', 'requests', Math.max(...calls), 1),
   ];
 }
 

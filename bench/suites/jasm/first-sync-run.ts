@@ -57,7 +57,7 @@ export async function runFirstSync(scene: JasmScene, pods: number): Promise<Firs
  */
 export async function runRaw(scene: JasmScene, pods: number): Promise<FirstSync> {
   const { secret } = scene.known;
-  if (secret === undefined) throw new Error('no Secret has been seen yet');
+  if (secret === undefined) throw new Error('no Secret was observed yet');
   const targets = Array.from({ length: pods }, (_, index) => {
     const { namespace, secretName } = podAt(index);
     return { namespace, suffix: `-${secretName}` };

@@ -21,18 +21,18 @@ export async function firstSync(scene: JasmScene): Promise<readonly Measure[]> {
   const title = `${pods.toLocaleString('en-US')} pods, ${sources} sources`;
   return [
     judgedMeasure(
-      { id: 'first-sync', title: `${title}: until every Secret is there`, unit: 'ms', subjects: times(samples) },
+      { id: 'first-sync', title: `${title}: until every Secret exists`, unit: 'ms', subjects: times(samples) },
       [{ id: 'first-sync-raw', subject: 'bowline', against: 'raw', bound: 'at most', limit: 1.5 }],
     ),
     judgedMeasure({
       id: 'first-sync-settled',
-      title: 'until every pod has its event, too',
+      title: 'until every pod also has its event',
       unit: 'ms',
       subjects: ofOperator(samples, ({ settledMs }) => settledMs),
     }),
     judgedMeasure({
       id: 'first-sync-cpu',
-      title: 'processor time of the writer, of the operator since its process began',
+      title: 'processor time of the writer; of the operator since its process started',
       unit: 'ms',
       subjects: subjects(samples, ({ cpuMs }) => cpuMs),
     }),
@@ -61,7 +61,7 @@ export async function growth(scene: JasmScene): Promise<readonly Measure[]> {
     measures.push(
       judgedMeasure({
         id: `growth-${pods}`,
-        title: `${title}: until every Secret is there, per Secret`,
+        title: `${title}: until every Secret exists, per Secret`,
         unit: 'ms',
         subjects: subjects(samples, ({ ms }) => ms / pods),
       }),

@@ -4,7 +4,7 @@ export interface Plan {
   readonly pods: number;
   readonly rounds: number;
   readonly restartRounds: number;
-  /** The pods that are created one after the other while the operator runs, and as many pods that are told to sync. */
+  /** The pods that are created one after the other while the operator runs, and as many forced syncs. */
   readonly asks: number;
   /** Numbers of pods, ascending, between which growth is measured. */
   readonly growth: readonly number[];

@@ -49,7 +49,7 @@ async function untilPodsMayBeMade({ api }: JasmScene): Promise<void> {
   for (const namespace of namespaces) {
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/default`;
     while ((await api.request('GET', path)).status !== 200) {
-      if (performance.now() > deadline) throw new Error(`the namespace ${namespace} gets no ServiceAccount`);
+      if (performance.now() > deadline) throw new Error(`the namespace ${namespace} has no ServiceAccount`);
       await pause(50);
     }
   }

@@ -40,7 +40,7 @@ export async function restart(scene: JasmScene): Promise<readonly Measure[]> {
     );
   const title = `restart with ${pods.toLocaleString('en-US')} Secrets`;
   return [
-    measure('time', `${title}: until nothing is left to do`, 'ms', ({ ms }) => ms),
+    measure('time', `${title}: until it is idle`, 'ms', ({ ms }) => ms),
     measure('calls', `${title}: calls to the store`, 'requests', ({ calls }) => calls, sourcesOf(pods)),
     measure('reads', `${title}: values read`, 'requests', ({ reads }) => reads, 0),
     measure('writes', `${title}: writes to the cluster`, 'requests', ({ writes }) => writes, 0),

@@ -53,9 +53,9 @@ export const suite: BenchSuite = defineSuite<JasmScene, Plan>({
 function notes({ known }: JasmScene): readonly string[] {
   return [
     'Ratios hold, absolute figures depend on the machine: API server, etcd, store, harness and subject share its cores.',
-    'The operator runs in a fresh process of its own, under exactly its own rights, with leader election; the rounds are interleaved; values are medians.',
-    `Times of the operator count from the moment it has its configuration until a bare watch of the harness has seen the last Secret: connections, the Lease, the first lists, loading the AWS SDK and all calls to the store are in. Those of the bare loop count from its first request to its last answer, with ${inFlight} in flight and bodies made beforehand.`,
-    'The store is a fake of the protocol of AWS Secrets Manager in the process of the harness, without any network in between. It verifies the signature of every call, which is in the time.',
-    `Ten pods share a source, each has a Secret of its own; they are spread over ${namespaces.length} namespaces and are never scheduled. A Secret has ${known.secretBytes ?? 0} bytes as written.`,
+    'The operator runs in its own fresh process, with only the permissions that it declares and with leader election; the rounds are interleaved; values are medians.',
+    `Times of the operator count from the moment it has its configuration until a bare watch of the harness has observed the last Secret: connections, the Lease, the first lists, loading the AWS SDK and all calls to the store are included. Those of the bare loop count from its first request to its last response, with ${inFlight} in flight and bodies prepared beforehand.`,
+    'The store is a fake AWS Secrets Manager in the process of the harness, without network latency. It verifies the signature of every call, which is included in the time.',
+    `Ten pods share a source, and each has its own Secret; they are distributed over ${namespaces.length} namespaces and are never scheduled. A Secret has ${known.secretBytes ?? 0} bytes as written.`,
   ];
 }

@@ -23,7 +23,7 @@ const writers = [
 /** Once just after the start, and once after the process has done it before. The owners have these names. */
 const occasions = [
   { name: 'first', title: '' },
-  { name: 'again', title: ', not for the first time' },
+  { name: 'again', title: ', repeated' },
 ] as const;
 
 interface Written {

@@ -9,7 +9,7 @@ export async function idleMemory(scene: RuntimeScene): Promise<readonly Measure[
   const { idleRounds, settleMs } = scene.plan;
   const args = subjectArguments(scene);
   const bowline: Subject = { id: 'bowline', label: 'Bowline manager', command: scene.command('bowline-idle'), args };
-  const node: Subject = { id: 'node', label: 'Node that does nothing', command: scene.command('nothing'), args };
+  const node: Subject = { id: 'node', label: 'Node, idle', command: scene.command('nothing'), args };
   const outcomes = await runRounds([bowline, withSmallHeap(bowline), node], {
     rounds: idleRounds,
     restMs: settleMs,

@@ -35,8 +35,8 @@ export async function latency(scene: RuntimeScene): Promise<readonly Measure[]> 
     reports.push(report);
   }
   const subjects = (percentile: string): readonly SubjectResult[] => [
-    measured('bowline', 'Bowline reconcile begins', each(reports, `reconcile${percentile}Ms`)),
-    measured('raw', 'raw watch has the bytes', each(reports, `raw${percentile}Ms`)),
+    measured('bowline', 'Bowline reconcile starts', each(reports, `reconcile${percentile}Ms`)),
+    measured('raw', 'raw watch received the bytes', each(reports, `raw${percentile}Ms`)),
   ];
   return [
     judgedMeasure({

@@ -15,7 +15,7 @@ export async function noOp(scene: RuntimeScene): Promise<readonly Measure[]> {
   await createNamespaces(api, [namespace]);
   const reports: Report[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    scene.log(`reconciles that find everything as it should be, round ${round + 1} of ${rounds}`);
+    scene.log(`reconciles without changes, round ${round + 1} of ${rounds}`);
     const args = subjectArguments(scene, { namespace, owners, children, reconciles });
     const { report } = await runSubject(
       { id: 'bowline', label: 'Bowline controller', command: scene.command('bowline-no-op'), args },

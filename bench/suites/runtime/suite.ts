@@ -47,7 +47,7 @@ export const suite: BenchSuite = defineSuite<OpenedScene & RuntimeScene, Plan>({
   }),
   notes: () => [
     'Ratios hold, absolute figures depend on the machine: API server, etcd, harness and subject share its cores.',
-    'Every subject runs in a fresh process of its own; the rounds of the subjects are interleaved; values are medians.',
+    'Every subject runs in its own fresh process; the rounds of the subjects are interleaved; values are medians.',
     'Bowline and the bare loop are esbuild bundles run by Node with its default flags unless the label says otherwise.',
   ],
 });

@@ -34,11 +34,11 @@ export async function webhook(scene: RuntimeScene): Promise<readonly Measure[]> 
   return (['P50', 'P99'] as const).map((percentile) =>
     judgedMeasure({
       id: `webhook-${percentile.toLowerCase()}`,
-      title: `admission review answered, ${percentile.toLowerCase()}`,
+      title: `admission review latency, ${percentile.toLowerCase()}`,
       unit: 'ms',
       subjects: [
         measured('bowline', 'Bowline webhook server', each(reports, `bowline${percentile}`)),
-        measured('bare', 'bare node:https server with a constant answer', each(reports, `bare${percentile}`)),
+        measured('bare', 'bare node:https server with a constant response', each(reports, `bare${percentile}`)),
       ],
     }),
   );

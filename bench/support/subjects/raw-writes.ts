@@ -54,7 +54,7 @@ function send(session: ClientHttp2Session, { method, path, contentType, body }: 
     stream.on('error', reject);
     stream.on('end', () => {
       if (status < 300) resolve();
-      else reject(new Error(`${method} ${path} answered ${status}`));
+      else reject(new Error(`${method} ${path} returned ${status}`));
     });
     stream.end(body);
   });

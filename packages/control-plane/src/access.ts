@@ -27,7 +27,7 @@ export async function attachControlPlane(attachment: Attachment): Promise<Contro
   if (!authority) {
     throw new BowlineError(
       'BOWLINE_CONTROL_PLANE_GONE',
-      `cannot attach to the control plane in ${attachment.folder}: its certificates are not there; whoever started it has stopped it, start it again`,
+      `cannot attach to the control plane in ${attachment.folder}: its certificates are missing, because it was stopped by the process that started it; start it again`,
     );
   }
   return accessTo(attachment, authority, await readAdminToken(attachment.folder));

@@ -9,7 +9,7 @@ const pem = (name: string): string => `-----BEGIN ${name}-----\nAAAA\n-----END $
 const parts = { server: 'https://127.0.0.1:6443', authorityPem: pem('AUTHORITY'), user: 'ann' };
 
 describe('kubeconfigDocument', () => {
-  it('carries a client certificate inside, as the runtime reads it', async () => {
+  it('embeds a client certificate that the runtime can read', async () => {
     const document = kubeconfigDocument({
       ...parts,
       credentials: { certificatePem: pem('CERTIFICATE'), keyPem: pem('KEY') },
@@ -24,7 +24,7 @@ describe('kubeconfigDocument', () => {
     });
   });
 
-  it('carries a token and a namespace', async () => {
+  it('contains a token and a namespace', async () => {
     const document = kubeconfigDocument({ ...parts, credentials: { token: 'abc' }, namespace: 'there' });
     const connection = connectionFrom(await parseKubeconfig(JSON.stringify(document), 'test'));
     expect(await connection.credentials?.headers()).toEqual({ authorization: 'Bearer abc' });
@@ -33,7 +33,7 @@ describe('kubeconfigDocument', () => {
 });
 
 describe('writeKubeconfig', () => {
-  it('replaces a file at once, readable by its owner only', async () => {
+  it('replaces a file atomically, readable only by its owner', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
     try {
       const path = join(folder, 'deep', 'kubeconfig');

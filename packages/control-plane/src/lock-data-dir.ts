@@ -11,7 +11,7 @@ export async function lockDataDir(dataDir: string): Promise<FileLock> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
     throw new BowlineError(
       'BOWLINE_CONTROL_PLANE_OPTIONS',
-      `cannot make the data folder ${dataDir}: ${cause instanceof Error ? cause.message : String(cause)}; choose a folder that you may write to`,
+      `cannot create the data folder ${dataDir}: ${cause instanceof Error ? cause.message : String(cause)}; choose a folder that you may write to`,
       { cause },
     );
   });

@@ -28,7 +28,7 @@ export async function freePorts(count: number, random: Random): Promise<readonly
   if (ports.length < count) {
     throw new BowlineError(
       'BOWLINE_CONTROL_PLANE_PORT',
-      `found no ${count} free ports on 127.0.0.1 between ${FIRST_PORT} and ${FIRST_PORT + PORTS}; end what listens there`,
+      `cannot find ${count} free ports on 127.0.0.1 between ${FIRST_PORT} and ${FIRST_PORT + PORTS}; stop the processes that listen there`,
     );
   }
   return ports;
@@ -45,9 +45,9 @@ export async function requirePort(port: number): Promise<void> {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
     const why =
       code === 'EADDRINUSE'
-        ? 'another process listens on it; end that process or choose another port'
+        ? 'another process listens on it; stop that process or choose another port'
         : code === 'EACCES'
-          ? 'it needs more rights; choose one from 1024 to 65535'
+          ? 'permission denied; choose a port from 1024 to 65535'
           : `${cause instanceof Error ? cause.message : String(cause)}; choose another port`;
     throw new BowlineError('BOWLINE_CONTROL_PLANE_PORT', `cannot listen on 127.0.0.1:${port}: ${why}`, { cause });
   }

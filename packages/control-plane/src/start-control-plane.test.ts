@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { type ControlPlaneOptions, startControlPlane } from './start-control-plane.ts';
 
 describe('startControlPlane', () => {
-  it('refuses a kind that it does not know', async () => {
+  it('rejects an unknown kind', async () => {
     // @ts-expect-error a caller without types
     const starting = startControlPlane({ kind: 'minikube' });
     await expect(starting).rejects.toMatchObject({ message: expect.stringContaining('"minikube"') });
   });
 
   it.each(['kubernetes', 'embedded'] as const)(
-    'refuses a port that another process listens on before it starts anything: %s',
+    'rejects a port that another process listens on before it starts anything: %s',
     async (kind) => {
       const server = createServer();
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -29,7 +29,7 @@ describe('startControlPlane', () => {
     },
   );
 
-  it('refuses a number that is no port', async () => {
+  it('rejects a number that is not a port', async () => {
     await expect(startControlPlane({ kind: 'kubernetes', port: 70_000 })).rejects.toMatchObject({
       code: 'BOWLINE_CONTROL_PLANE_PORT',
     });

@@ -29,6 +29,6 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   // Callers without types can pass any kind.
   throw new BowlineError(
     'BOWLINE_CONTROL_PLANE_KIND',
-    `there is no control plane of kind ${JSON.stringify((options as { kind?: unknown }).kind)}; use embedded or kubernetes`,
+    `unknown control plane kind ${JSON.stringify((options as { kind?: unknown }).kind)}; use embedded or kubernetes`,
   );
 }

@@ -257,7 +257,7 @@ class Stage implements AsyncDisposable {
       () => this.#replicas.every(({ name }) => (load.counts.byReplica.get(name) ?? 0) > (counts.get(name) ?? 0) + 8),
       15_000,
     );
-    if (!answered && load.failures.length === 0) throw new Error('a replica is not called any more');
+    if (!answered && load.failures.length === 0) throw new Error('a replica is no longer called');
   }
 
   async #watch(): Promise<void> {

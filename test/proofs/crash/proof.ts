@@ -109,7 +109,7 @@ async function playAll(
     }
   }
   const left = notPlayed(scenario.actions, outcomes);
-  if (left.length > 0) log(`${name}: not played: ${left.join(', ')}`);
+  if (left.length > 0) log(`${name}: not run: ${left.join(', ')}`);
   const facts = { kubernetes: controlPlane.version, ...world.facts, ...(left.length > 0 ? { notPlayed: left } : {}) };
   return { outcomes, violations, facts };
 }

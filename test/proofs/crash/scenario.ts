@@ -24,7 +24,7 @@ export interface CrashScenario extends OperatorUnderTest {
 /** Stage is the environment of a scenario. */
 export interface Stage {
   readonly cluster: Cluster;
-  /** Whether there is little time: run the same with fewer objects. */
+  /** Whether the run is short: run the same with fewer objects. */
   readonly isShort: boolean;
   log(line: string): void;
 }

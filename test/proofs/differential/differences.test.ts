@@ -73,7 +73,7 @@ const immutable = (field: string, value: string, words = 'field is immutable'): 
 it.each([
   ['the difference that the real server shows', POD, ['spec', `${FORBIDDEN}\n@@ -1 +1 @@`], ['spec', FORBIDDEN], true],
   ['another field', POD, ['spec', `${FORBIDDEN}\n@@ -1 +1 @@`], ['spec.nodeName', FORBIDDEN], false],
-  ['other words', POD, ['spec', `${FORBIDDEN}\n@@ -1 +1 @@`], ['spec', FORBIDDEN.replace('may', 'must')], false],
+  ['another message', POD, ['spec', `${FORBIDDEN}\n@@ -1 +1 @@`], ['spec', FORBIDDEN.replace('may', 'must')], false],
   [
     'the template of a Job',
     JOB,
@@ -83,7 +83,7 @@ it.each([
   ],
   ['a selector of a Job', JOB, immutable('spec.selector', '{"a":1}'), immutable('spec.selector', '{"a":2}'), false],
   [
-    'other words about a Job',
+    'another message about a Job',
     JOB,
     immutable('spec.template', '{"Spec":{}}'),
     immutable('spec.template', '{"spec":{}}', 'no'),

@@ -96,7 +96,7 @@ export const KNOWN: readonly KnownDifference[] = [
     name: 'addresses of nameless Services',
     reason: 'the real server allocates an address in the name of the Service before it checks whether there is a name',
     isOf: ({ case: name, path }) =>
-      name === 'what a Service must not be' && isMessage(path) && /IPAddress|metadata\.name: Required/.test(path),
+      name === 'invalid values of a Service' && isMessage(path) && /IPAddress|metadata\.name: Required/.test(path),
   },
   {
     name: 'keys of etcd',
@@ -139,13 +139,13 @@ export const KNOWN: readonly KnownDifference[] = [
       'batch/v1 keeps the Pods of a Job by default for old clients; here they are deleted with it, as kubectl requests',
     // How soon they are orphaned and the Job is deleted depends on the garbage collector.
     isOf: ({ case: name, step, path }) =>
-      name === 'the life of a Job' && (step.method === 'DELETE' || (step.method === 'GET' && path === 'code')),
+      name === 'lifecycle of a Job' && (step.method === 'DELETE' || (step.method === 'GET' && path === 'code')),
   },
   {
     name: 'names of PodDisruptionBudgets',
     reason: 'the real server accepts any name for them; a name that is invalid for other kinds is rejected here',
     isOf: ({ case: name, path, ours }) =>
-      name === 'what a PodDisruptionBudget must not be' && path === 'code' && said(ours).includes('"code":422'),
+      name === 'invalid values of a PodDisruptionBudget' && path === 'code' && said(ours).includes('"code":422'),
   },
   {
     name: 'rules that were not checked',
@@ -170,7 +170,7 @@ export const KNOWN: readonly KnownDifference[] = [
     name: 'form of bookmarks',
     reason: 'a bookmark is always an object here, whatever format was requested: clients read only its version',
     isOf: ({ case: name, path }) =>
-      name === 'a watch of what is there' && /object\.(kind|apiVersion|rows|columnDefinitions|metadata)/.test(path),
+      name === 'a watch of existing objects' && /object\.(kind|apiVersion|rows|columnDefinitions|metadata)/.test(path),
   },
   {
     name: 'managers of quoted objects',
@@ -214,7 +214,7 @@ export const KNOWN: readonly KnownDifference[] = [
     isOf: ({ step, path }) => path === 'code' && /persistentvolumeclaims/.test(step.path),
   },
   {
-    name: 'words about expressions',
+    name: 'messages about expressions',
     reason: 'another CEL parser: position and problem are reported with different messages',
     isOf: (found) => isSaidOtherwise(found, (text) => text.replace(/\bERROR: .*$/s, 'ERROR')),
   },
@@ -243,7 +243,7 @@ export const KNOWN: readonly KnownDifference[] = [
       ),
   },
   {
-    name: 'words about strategic merge patches',
+    name: 'messages about strategic merge patches',
     reason: 'the undecodable part of a patch is reported with the messages of a JSON decoder, not of a map decoder',
     isOf: (found) => isSaidOtherwise(found, (text) => text.replace(OF_MAPS, '$1WORDS')),
   },
@@ -288,7 +288,7 @@ export const KNOWN: readonly KnownDifference[] = [
       ),
   },
   {
-    name: 'applied bytes that are no base64',
+    name: 'applied bytes that are not base64',
     reason: 'a client error, which the real server reports as an internal error',
     isOf: ({ path, real, ours }) =>
       path === 'code' && said(real).includes('failed to convert new object') && said(ours).includes('"code":400'),
@@ -300,12 +300,12 @@ export const KNOWN: readonly KnownDifference[] = [
       path === 'code' && step.path.includes('/scale?') && said(ours).includes('"code":415'),
   },
   {
-    name: 'numbers beyond all bounds',
+    name: 'numbers out of range',
     reason: 'a number that does not fit into a float is rejected when it is decoded, wherever it is',
     isOf: ({ step }) => said(step.body).includes('1e400'),
   },
   {
-    name: 'kinds that stand twice',
+    name: 'duplicate kind fields',
     reason: 'a body with a duplicate kind field is rejected for the kind before the duplicate',
     isOf: ({ case: name, path, real }) =>
       name === 'strict bodies' && path === 'code' && said(real).includes('duplicate field'),
@@ -331,7 +331,7 @@ export const KNOWN: readonly KnownDifference[] = [
     },
   },
   {
-    name: 'Services that their status makes',
+    name: 'Services created by a status write',
     reason:
       'the real server creates a Service without an address from a status written before the Service exists; here it is not found',
     isOf: ({ step, path, ours }) =>
@@ -351,7 +351,7 @@ export const KNOWN: readonly KnownDifference[] = [
       !/\.(?:enum|required)$/.test(path),
   },
   {
-    name: 'nulls that are applied',
+    name: 'applied nulls',
     reason: 'null in an applied custom resource is treated as absent here; the real server validates it as a value',
     isOf: (found) =>
       /\/widgets\//.test(found.step.path) &&

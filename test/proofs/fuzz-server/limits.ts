@@ -92,7 +92,7 @@ function deepDefinition(depth: number): unknown {
 const WAYS: readonly Way[] = ['in process', 'HTTP/1.1', 'HTTP/2'];
 
 /** limitProblems tries every limit over every way. */
-export async function limitProblems(server: Pick<FuzzedServer, 'askOver'>): Promise<string[]> {
+export async function limitProblems(server: FuzzedServer): Promise<string[]> {
   const problems: string[] = [];
   for (const way of WAYS) {
     for (const [what, expected, ...ask] of LIMITS) {

@@ -70,7 +70,7 @@ describe('the verdict', () => {
     ],
     ['works without a permission', named, { broken: undefined, refused: [] }, /nothing needs it/],
     [
-      'works alalthough it was refused',
+      'works although it was refused',
       named,
       { broken: undefined, refused: ['get secrets'] },
       /although it was refused/,

@@ -47,7 +47,7 @@ export function without(manifests: readonly RbacManifest[], right: Right): reado
 
 /** left returns the rest of a rule: its other verbs, and the verb for its other names. */
 function left(rule: PolicyRule, { verb, name }: Right): readonly PolicyRule[] {
-  if (!rule.verbs.includes(verb)) throw new TypeError(`there is no rule to ${verb} any more`);
+  if (!rule.verbs.includes(verb)) throw new TypeError(`no rule grants ${verb}`);
   const verbs = rule.verbs.filter((each) => each !== verb);
   const resourceNames = rule.resourceNames?.filter((_, at) => at !== name) ?? [];
   return [

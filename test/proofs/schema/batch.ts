@@ -50,7 +50,7 @@ export interface Tally {
 /** knownDifferences are where we answer otherwise on purpose, and why. They are counted, not forgotten. */
 export const knownDifferences: Readonly<Record<string, string>> = {
   'undecodable embedded object':
-    'an embedded object whose apiVersion, kind or metadata has the wrong JSON type is refused with 400 while the request is read; we refuse it with the same words as a validation problem',
+    'an embedded object whose apiVersion, kind or metadata has the wrong JSON type is rejected with 400 while the request is decoded; we reject it with the same message as a validation problem',
 };
 
 interface Batch {
@@ -135,7 +135,7 @@ async function acceptedFields(
   return new Map(sound.flatMap(([field, schema]) => (fields.has(field) ? [[field, schema] as const] : [])));
 }
 
-/** What the server says of the costs of rules, and we do not say in the same words. */
+/** Messages of the server about the costs of rules that differ from ours. */
 function costDifference({ causes }: Verdict, root: StructuralSchema): string | undefined {
   const theirs = causes.filter(({ message }) => /cost (exceeds|total)|cost limit/.test(message));
   if (theirs.length === 0) return undefined;
@@ -149,7 +149,7 @@ function costDifference({ causes }: Verdict, root: StructuralSchema): string | u
   const missing = theirs.map(({ field, message }) => `${field}: ${message}`).filter((each) => !ours.has(each));
   return missing.length === 0
     ? undefined
-    : `server says ${missing[0]}, we say ${[...ours].join('; ') || 'nothing of costs'}`;
+    : `server reports ${missing[0]}, we report ${[...ours].join('; ') || 'no costs'}`;
 }
 
 function rootOf(fields: ReadonlyMap<string, StructuralSchema>): StructuralSchema {

@@ -76,4 +76,4 @@ const expressions = await recordExpressions(client);
 const file = join(repositoryRoot, 'packages/machinery/src/schema/fixtures/answers.json');
 const header = { server: controlPlane.version, recordedBy: 'test/proofs/schema/record-fixtures.ts' };
 writeFileSync(file, `${JSON.stringify({ ...header, answers, expressions }, null, 1)}\n`);
-console.log(`${answers.length} answers of ${controlPlane.version}`);
+console.log(`${answers.length} responses of ${controlPlane.version}`);

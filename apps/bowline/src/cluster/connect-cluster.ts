@@ -20,9 +20,9 @@ export function addClusterOptions(command: Command): Command {
   return command
     .option(
       '--kubeconfig <file>',
-      "the kubeconfig (default: $KUBECONFIG, else the pod's own account, else ~/.kube/config)",
+      "path to the kubeconfig (default: $KUBECONFIG, else the pod's ServiceAccount, else ~/.kube/config)",
     )
-    .option('--context <name>', 'the context of the kubeconfig (default: its current one)');
+    .option('--context <name>', 'context of the kubeconfig (default: the current context)');
 }
 
 /** ClusterConnection describes how to reach the cluster. */

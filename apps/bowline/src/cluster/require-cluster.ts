@@ -24,7 +24,7 @@ export async function requireCluster(
   const listed = needing.map(({ name }) => name).join(',');
   throw new BowlineError(
     'BOWLINE_KINDS_MISSING',
-    `the cluster does not know ${names}: install what is missing with \`bowline crds --operators ${listed} | kubectl apply --server-side -f -\``,
+    `the cluster does not serve ${names}: install the missing kinds with \`bowline crds --operators ${listed} | kubectl apply --server-side -f -\``,
   );
 }
 

@@ -7,16 +7,16 @@ import { type OutputFormat, outputOption, printFacts } from '../terminal/output-
 /** buildCommand returns the command `bowline control-plane build`. */
 export function buildCommand(io: Io): Command {
   return new Command('build')
-    .description('Builds etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kubectl once, into a cache.')
+    .description('Builds etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kubectl into a cache.')
     .addOption(
-      new Option('--kind <kind>', 'only the real one has binaries').choices(['kubernetes']).default('kubernetes'),
+      new Option('--kind <kind>', 'only kubernetes has binaries').choices(['kubernetes']).default('kubernetes'),
     )
     .addOption(outputOption('table'))
     .addHelpText(
       'after',
       `
-Needs Go. The binaries go to $XDG_CACHE_HOME/bowline/control-plane, by default ~/.cache/bowline/control-plane, and are
-built again only for another version. The folder is printed.
+Needs Go. Writes the binaries to $XDG_CACHE_HOME/bowline/control-plane, by default ~/.cache/bowline/control-plane, unless
+they exist there for this version, and prints the folder.
 
 Example:
   bowline control-plane build --kind kubernetes`,

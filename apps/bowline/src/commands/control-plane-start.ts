@@ -21,26 +21,23 @@ interface StartOptions {
 /** startCommand returns the command `bowline control-plane start`. */
 export function startCommand(io: Io): Command {
   return new Command('start')
-    .description('Runs a control plane in the foreground, until SIGINT or SIGTERM.')
+    .description('Runs a control plane in the foreground until SIGINT or SIGTERM.')
     .addOption(
       new Option('--kind <kind>', 'embedded: an API server in this process; kubernetes: the real components')
         .choices(['embedded', 'kubernetes'] satisfies ControlPlaneKind[])
         .makeOptionMandatory(),
     )
     .option('--port <number>', 'port of the API server on 127.0.0.1 (default: a free one)', parsePort)
-    .requiredOption(
-      '--kubeconfig <file>',
-      "where to write the administrator's kubeconfig; it appears once all is ready",
-    )
-    .option('--data-dir <folder>', 'keep data, certificates and logs here (default: nothing is kept)')
-    .option('--plain-http', 'embedded only: HTTP instead of HTTPS, where everybody is anonymous')
+    .requiredOption('--kubeconfig <file>', "where to write the administrator's kubeconfig, once everything is ready")
+    .option('--data-dir <folder>', 'folder to keep data, certificates and logs in (default: nothing is kept)')
+    .option('--plain-http', 'embedded only: HTTP instead of HTTPS; all clients are anonymous')
     .addOption(outputOption('table'))
     .addHelpText(
       'after',
       `
-The embedded one is in this very process and needs nothing else. The binaries of the real one come from
-KUBEBUILDER_ASSETS, else the PATH, else a cache that is filled once with Go (about 6 minutes).
-Both are for development and tests: they listen on 127.0.0.1 only, and the real one's etcd has no password.
+The embedded control plane runs in this process and only needs Node. The binaries of the real one are taken from
+KUBEBUILDER_ASSETS, else the PATH, else a cache that is built once with Go (about 6 minutes).
+Both are for development and tests: they listen on 127.0.0.1 only, and the etcd of the real one has no password.
 
 Examples:
   bowline control-plane start --kind embedded --port 6443 --kubeconfig kubeconfig

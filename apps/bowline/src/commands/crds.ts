@@ -9,7 +9,10 @@ import type { CommandInput } from './command-input.ts';
 export function crdsCommand({ registry, io }: CommandInput): Command {
   return new Command('crds')
     .description('Prints the CustomResourceDefinitions of operators, for kubectl apply.')
-    .option('--operators <a,b>', `of these operators (default: all): ${Object.keys(registry).join(', ')}`)
+    .option(
+      '--operators <a,b>',
+      `operators to print the definitions of (default: all): ${Object.keys(registry).join(', ')}`,
+    )
     .addOption(outputOption('yaml'))
     .addHelpText(
       'after',
@@ -24,8 +27,6 @@ Example:
       io.out(printObjects(objects, output));
       // If the output is piped to kubectl, kubectl reports only that it received nothing.
       if (objects.length === 0)
-        io.err(
-          `there is nothing to install: ${selected.map(({ name }) => name).join(', ')} needs no kinds of its own\n`,
-        );
+        io.err(`nothing to install: no CustomResourceDefinitions in ${selected.map(({ name }) => name).join(', ')}\n`);
     });
 }

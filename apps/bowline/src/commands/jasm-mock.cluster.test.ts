@@ -16,7 +16,7 @@ async function corner(files: Files) {
   return { c, mock, key: { namespace: c.namespace, name: 'jasm-mock' } };
 }
 
-it('puts secrets into the mock, shows their keys but no values unless asked to, and takes them out', async () => {
+it('stores secrets in the mock, shows their keys, their values only on request, and removes them', async () => {
   await using files = await temporaryFiles();
   const { c, mock, key } = await corner(files);
   await using _ = c;
@@ -41,7 +41,7 @@ it('puts secrets into the mock, shows their keys but no values unless asked to, 
   expect(Object.keys(data ?? {})).toEqual(['values.json']);
 });
 
-it('leaves what else is in the Secret alone, and begins anew where its values cannot be read', async () => {
+it('keeps the other data of the Secret, and starts empty if its values cannot be parsed', async () => {
   await using files = await temporaryFiles();
   const { c, mock, key } = await corner(files);
   await using _ = c;
@@ -64,7 +64,7 @@ it.each<[readonly string[], number, RegExp]>([
   [['set', '/a'], 2, /missing required argument 'values'/],
   [['get', '/nowhere'], 1, /the mock has no secret at \/nowhere; list its secrets with `bowline jasm mock get`/],
   [['clear', '/nowhere'], 1, /the mock has no secret at \/nowhere/],
-])('answers %j with exit code %i, a way out, and no value', async (args, code, message) => {
+])('rejects %j with exit code %i and a hint, without printing a value', async (args, code, message) => {
   await using files = await temporaryFiles();
   const { c, mock } = await corner(files);
   await using _ = c;

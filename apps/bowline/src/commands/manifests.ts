@@ -21,10 +21,13 @@ interface ManifestsOptions {
 /** manifestsCommand returns the command `bowline manifests`. */
 export async function manifestsCommand(input: CommandInput): Promise<Command> {
   const command = new Command('manifests')
-    .description('Prints what runs operators in a cluster, for kubectl apply.')
+    .description('Prints the manifests that run operators in a cluster, for kubectl apply.')
     .addOption(optionOf(flagAt('per-operator', managerConfig.json, ['install', 'perOperator'])))
     .addOption(
-      new Option('--part <part>', 'what an administrator applies, what needs rights in the namespaces only, or all')
+      new Option(
+        '--part <part>',
+        'admin: objects that an administrator must apply; operator: objects that only need permissions in the namespaces',
+      )
         .choices(['admin', 'operator', 'all'])
         .default('all'),
     )
@@ -32,8 +35,9 @@ export async function manifestsCommand(input: CommandInput): Promise<Command> {
     .addHelpText(
       'after',
       `
-The settings, from --config and flags, become the configuration of the install. Metrics are secure unless --metrics-secure=false
-or --namespaces says otherwise. The section \`install\` of the file sets what the flags under "Install" set, and more. With --namespaces there are no rights in the whole cluster, except by name on the webhook configuration.
+The settings of --config and the flags become the configuration of the install. Metrics are secure, except with
+--metrics-secure=false or --namespaces. The section \`install\` of the file supports the settings of the flags under "Install"
+and more. With --namespaces there are no cluster-wide permissions, except on the webhook configuration, by name.
 
 Examples:
   bowline manifests --operators configmap-sync --image registry.example.com/bowline:1.0 | kubectl apply --server-side -f -
@@ -68,7 +72,7 @@ function requireImages(manifests: readonly Manifest[]): void {
   if (!lacking) return;
   throw new BowlineError(
     'BOWLINE_IMAGE_MISSING',
-    `bowline manifests needs the image that the Deployment ${lacking.metadata?.name} runs: give --image or the setting install.image, or print what needs none with --part admin or \`bowline crds\``,
+    `bowline manifests needs an image for the Deployment ${lacking.metadata?.name}: set --image or the setting install.image, or print only objects that need no image with --part admin or \`bowline crds\``,
   );
 }
 

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { temporaryFiles } from '../testing/child-process.test-support.ts';
 import { bowline } from '../testing/test-operators.test-support.ts';
 
-it('gives a command the cluster of its kubeconfig and context, and the namespace that is meant', async () => {
+it('passes a command the cluster of its kubeconfig and context, and the selected namespace', async () => {
   await using files = await temporaryFiles();
   await using c = await cluster();
   const admin = await c.kubeconfig('admin');

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { startBowline } from '../testing/child-process.test-support.ts';
 import { bowline } from '../testing/test-operators.test-support.ts';
 
-it('runs the commands that an operator brings, with flags from their schema', { timeout: 30_000 }, async () => {
+it('runs the commands of an operator, with flags from their schemas', { timeout: 30_000 }, async () => {
   const { code, output } = await (await startBowline(['badge', 'print', '--text', 'hello', '--times=2'])).ended;
   const lines = output.split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(lines).toHaveLength(2);
@@ -16,7 +16,7 @@ it('shows operators and the flags of their commands in the help', async () => {
   expect((await bowline(['badge', 'print', '--help'])).out).toMatch(/--times <number> +\(default: 1\)/);
 });
 
-it('has commands in groups, with words that need no flag', async () => {
+it('supports command groups and positional arguments', async () => {
   expect(await bowline(['badge', 'text', 'show', 'a'])).toEqual({ code: 0, out: '{"word":"a"}\n', err: '' });
   expect((await bowline(['badge', 'text', 'show', 'a', 'b c'])).out).toBe('{"word":"a","other":"b c"}\n');
   expect((await bowline(['badge', '--help'])).out).toMatch(/ text +Commands: set, show\.\n/);
@@ -33,18 +33,18 @@ it.each<[readonly string[], RegExp]>([
   [['badge', 'text'], /Usage: bowline badge text/],
   [['badge', 'text', 'show'], /missing required argument 'word'/],
   [['badge', 'text', 'show', 'a', 'b', 'c'], /too many arguments/],
-  [['badge', 'print'], /cannot run bowline badge print: --text: Required value; --help shows what is possible/],
+  [['badge', 'print'], /cannot run bowline badge print: --text: Required value; see --help for usage/],
   [['badge', 'print', '--text', 'x', '--times', '9'], /'--times <number>' argument '9' is invalid/],
   [['badge', 'sing'], /unknown command 'sing'/],
-  [['sticker'], /the operator sticker has no commands of its own; `bowline run --operators sticker` runs it/],
+  [['sticker'], /the operator sticker has no commands; `bowline run --operators sticker` runs it/],
   [['stikcer'], /unknown command 'stikcer'/],
-])('answers %j with exit code 2 and a way out', async (args, message) => {
+])('rejects %j with exit code 2 and a hint', async (args, message) => {
   const { code, err } = await bowline(args);
   expect(err).toMatch(message);
   expect(code).toBe(2);
 });
 
-it('says which kubeconfig it could not use', async () => {
+it('reports the kubeconfig that it cannot use', async () => {
   const { code, err } = await bowline(['badge', 'text', 'set', 'a', 'b', '--kubeconfig', '/nowhere/kubeconfig']);
   expect(err).toContain('/nowhere/kubeconfig');
   expect(code).toBe(1);

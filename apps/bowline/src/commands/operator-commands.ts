@@ -41,7 +41,7 @@ export function operatorCommands(operator: Operator, summary: string, io: Io): C
   return command.action(() => {
     throw new BowlineError(
       'BOWLINE_COMMAND_UNKNOWN',
-      `the operator ${name} has no commands of its own; \`bowline run --operators ${name}\` runs it`,
+      `the operator ${name} has no commands; \`bowline run --operators ${name}\` runs it`,
     );
   });
 }
@@ -65,8 +65,8 @@ function commandOf(operator: Operator, declared: OperatorCommand, io: Io): Comma
   const flags = flagsOf(schema?.json ?? {});
   const command = new Command(name.split(' ').at(-1))
     .description(summary)
-    .addOption(new Option('--log-level <level>', 'the least important lines').choices(LOG_LEVELS).default('info'))
-    .addOption(new Option('--log-format <format>', 'how lines are written').choices(['json', 'text']).default('json'));
+    .addOption(new Option('--log-level <level>', 'lowest level that is logged').choices(LOG_LEVELS).default('info'))
+    .addOption(new Option('--log-format <format>', 'format of the log').choices(['json', 'text']).default('json'));
   for (const argument of argumentsOf(declared)) command.addArgument(argument);
   for (const flag of flags) command.addOption(optionOf(flag));
   if (cluster) {
@@ -115,7 +115,7 @@ function optionsOf(
   const where = flag ? `--${flag.name}` : problem.field;
   throw new BowlineError(
     'BOWLINE_CONFIG_INVALID',
-    `cannot run bowline ${operator.name} ${name}: ${where}: ${problem.message}; --help shows what is possible`,
+    `cannot run bowline ${operator.name} ${name}: ${where}: ${problem.message}; see --help for usage`,
   );
 }
 
@@ -142,7 +142,7 @@ async function run({ run: start }: OperatorCommand, given: Given): Promise<void>
         never
       >);
     } catch (error) {
-      // The command stopped because it was told to.
+      // The command stopped because of the signal.
       if (error !== signal.reason || !signal.aborted) throw error;
     }
   });

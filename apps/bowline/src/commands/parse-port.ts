@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander';
 export function parsePort(text: string): number {
   const port = Number(text);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw new InvalidArgumentError('Give a whole number from 1 to 65535.');
+    throw new InvalidArgumentError('Must be an integer from 1 to 65535.');
   }
   return port;
 }

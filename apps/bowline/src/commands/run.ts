@@ -11,8 +11,8 @@ export async function runCommand(input: CommandInput): Promise<Command> {
     .addHelpText(
       'after',
       `
-Flags override the file of --config. Settings of an operator are listed once it is selected.
-It ends with 0 after SIGTERM, when running work has ended and the Leases are released.
+Flags override the file of --config. With --operators, the help also lists the settings of these operators.
+After SIGTERM it exits with 0 once running reconciles have ended and the Leases are released.
 
 Examples:
   bowline run --operators configmap-sync

@@ -5,7 +5,7 @@ import { Command } from 'commander';
  */
 export function superviseCommand(): Command {
   return new Command('supervise')
-    .description('Started by bowline itself: runs components as told on standard input.')
+    .description('Internal: runs components as instructed on standard input.')
     .action(async () => {
       const { runSupervisor } = await import('@bowline/control-plane');
       await runSupervisor();

@@ -25,20 +25,20 @@ const list = (text: string): readonly string[] =>
 /** typesCommand returns the command `bowline types`. */
 export function typesCommand({ io }: CommandInput): Command {
   return addClusterOptions(new Command('types'))
-    .description('Turns CustomResourceDefinitions of others into a TypeScript module with their kinds.')
-    .argument('[file]', 'the CRDs, as YAML or JSON; other objects in it are left alone')
+    .description('Generates a TypeScript module from the CustomResourceDefinitions of other projects.')
+    .argument('[file]', 'file with CRDs as YAML or JSON; other objects in it are ignored')
     .option(
       '--crd <a,b>',
-      'only these, by name: certificates.cert-manager.io. Without a file they are read from the cluster',
+      'only these CRDs, by name, such as certificates.cert-manager.io; read from the cluster if no file is given',
       list,
     )
-    .option('--versions <a,b>', 'only these versions (default: those that are served)', list)
-    .option('--output <file>', 'where to write the module (default: it is printed)')
+    .option('--versions <a,b>', 'only these versions (default: all served versions)', list)
+    .option('--output <file>', 'output file (default: standard output)')
     .addHelpText(
       'after',
       `
-Each kind becomes an interface, with the descriptions of the CRD, and a value of the same name that the client, caches and
-controllers take. A kind with several versions has the version in its names.
+Generates for each kind an interface, with the descriptions of the CRD, and a constant of the same name to pass to the client,
+caches and controllers. If a kind has several versions, its names include the version.
 
 Examples:
   bowline types cert-manager.crds.yaml --crd certificates.cert-manager.io --output src/cert-manager.ts
@@ -62,7 +62,7 @@ async function definitionsOf(
   if (cluster.context !== undefined || cluster.kubeconfig !== undefined) {
     throw new BowlineError(
       'BOWLINE_ARGUMENT_INVALID',
-      'bowline types reads a file or a cluster: leave out the file, or --context and --kubeconfig',
+      'bowline types reads either a file or a cluster: omit the file, or omit --context and --kubeconfig',
     );
   }
   const found = await readDefinitions(file);
@@ -73,7 +73,7 @@ async function definitionsOf(
     if (definition) return definition;
     throw new BowlineError(
       'BOWLINE_TYPES_INPUT',
-      `${file} holds no CustomResourceDefinition ${name}; it holds ${[...byName.keys()].join(', ')}`,
+      `${file} contains no CustomResourceDefinition ${name}; it contains ${[...byName.keys()].join(', ')}`,
     );
   });
 }
@@ -86,7 +86,7 @@ async function fetchFrom(
   if (names === undefined || names.length === 0) {
     throw new BowlineError(
       'BOWLINE_ARGUMENT_INVALID',
-      'bowline types needs a file with CRDs, or --crd with the names of those to read from the cluster',
+      'bowline types needs a file with CRDs, or --crd with the names of the CRDs to read from the cluster',
     );
   }
   using interruption = untilInterrupted();

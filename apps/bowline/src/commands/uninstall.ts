@@ -30,18 +30,18 @@ interface UninstallCommandOptions extends ClusterOptions {
 /** uninstallCommand returns the command `bowline uninstall`. */
 export function uninstallCommand(input: CommandInput): Command {
   return addClusterOptions(new Command('uninstall'))
-    .description('Removes an install; keeps the objects that it looked after, their kinds, and what it wrote.')
-    .option('--operators <a,b>', 'only these operators (default: all of the install)')
-    .option('--namespace <name>', "the manager's namespace, which tells installs apart", DEFAULT_NAMESPACE)
+    .description('Removes an install; keeps custom objects, their CRDs, and the objects that operators wrote.')
+    .option('--operators <a,b>', 'only these operators (default: all operators of the install)')
+    .option('--namespace <name>', "the manager's namespace, which identifies the install", DEFAULT_NAMESPACE)
     .option(
       '--delete-resources',
-      'delete the objects first, so that their deletion policies are carried out, and at last their kinds',
+      'delete the custom objects first, according to their deletion policies, and finally their CRDs',
       false,
     )
-    .option('--yes', 'do not ask', false)
-    .option('--dry-run', 'show what would be done, and do nothing', false)
+    .option('--yes', 'skip the confirmation', false)
+    .option('--dry-run', 'only print the plan', false)
     .addOption(
-      new Option('--timeout <duration>', 'how long objects and pods may take to go')
+      new Option('--timeout <duration>', 'maximum time to wait until objects and pods are deleted')
         .argParser(parseTimeout)
         .default(300_000, '5m'),
     )
@@ -49,9 +49,9 @@ export function uninstallCommand(input: CommandInput): Command {
     .addHelpText(
       'after',
       `
-Webhooks go first, then workloads, rights and our finalizers. What is removed is known by the labels that \`bowline manifests\` put
-on it; nothing else is touched. It can be interrupted and run again. It needs the rights of an administrator.
-When an install was removed by other means, it takes our finalizers off the objects of operators that nobody runs any more.
+Removes webhooks first, then workloads, permissions and our finalizers. Objects are selected by the labels that
+\`bowline manifests\` sets; no other object is changed. It can be interrupted and run again. It needs administrator permissions.
+If an install was removed by other means, it removes our finalizers from the objects of operators that no longer run.
 
 Examples:
   bowline uninstall --dry-run
@@ -75,7 +75,7 @@ async function uninstall(options: UninstallCommandOptions, { registry, io }: Com
   if (plan.operators.length === 0 && plan.steps.length === 0) {
     const what = chosen ? `of ${chosen.join(', ')} ` : '';
     io.err(
-      `nothing ${what}is installed in namespace ${namespace}: nothing carries the label ${INSTALLED_IN}=${namespace}, and no object waits for an operator that nobody runs\n`,
+      `nothing ${what}is installed in namespace ${namespace}: no object has the label ${INSTALLED_IN}=${namespace}, and no object has a finalizer of an operator that no longer runs\n`,
     );
     for (const { operators, namespace: elsewhere } of state.others) {
       io.err(`${operators.join(', ')} runs in namespace ${elsewhere}\n`);
@@ -91,7 +91,7 @@ async function uninstall(options: UninstallCommandOptions, { registry, io }: Com
   const timeoutMs = options.timeout;
   await runUninstall({ client, plan, operators, deleteResources, timeoutMs, wire: systemClock, signal, progress });
   if (plan.steps.length === 0) return io.err('done\n');
-  io.err(`done; \`kubectl delete namespace ${namespace}\` removes the namespace, if nothing else is in it\n`);
+  io.err(`done; if the namespace contains nothing else, remove it with \`kubectl delete namespace ${namespace}\`\n`);
 }
 
 async function confirm(io: Io): Promise<void> {
@@ -99,11 +99,11 @@ async function confirm(io: Io): Promise<void> {
   if (answer === undefined) {
     throw new BowlineError(
       'BOWLINE_UNINSTALL_UNCONFIRMED',
-      'nothing was removed: there is no terminal to ask on; give --yes to do what the plan says',
+      'nothing was removed: there is no terminal for the confirmation; pass --yes to carry out the plan',
     );
   }
   if (/^y(es)?$/i.test(answer.trim())) return;
-  throw new BowlineError('BOWLINE_UNINSTALL_DECLINED', 'nothing was removed: the answer was not yes');
+  throw new BowlineError('BOWLINE_UNINSTALL_DECLINED', 'nothing was removed: the plan was not confirmed');
 }
 
 function parseTimeout(text: string): number {
@@ -113,5 +113,5 @@ function parseTimeout(text: string): number {
   } catch {
     // Reported below.
   }
-  throw new InvalidArgumentError('Give a duration such as 90s or 5m.');
+  throw new InvalidArgumentError('Must be a duration such as 90s or 5m.');
 }

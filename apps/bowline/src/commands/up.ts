@@ -9,29 +9,32 @@ import { parsePort } from './parse-port.ts';
 export function upCommand({ registry, io }: CommandInput): Command {
   const known = Object.keys(registry);
   return new Command('up')
-    .description('Runs operators with samples on a control plane of their own, and shows them at work.')
-    .option('--operators <names>', `which operators, separated by commas (default: all: ${known.join(', ')})`)
+    .description('Runs operators with samples on a separate control plane, and displays their state.')
+    .option('--operators <names>', `operators to run, separated by commas (default: all: ${known.join(', ')})`)
     .addOption(
-      new Option('--control-plane <kind>', 'embedded: in this process; kubernetes: the real components; or a cluster')
+      new Option(
+        '--control-plane <kind>',
+        'embedded: in this process; kubernetes: the real components; current-context: an existing cluster',
+      )
         .choices(['embedded', 'kubernetes', 'current-context'])
         .default('embedded'),
     )
     .option('--port <number>', 'port of the API server on 127.0.0.1 (default: a free one)', parsePort)
     .option(
       '--data-dir <folder>',
-      'keep everything here, and continue with it the next time (default: nothing is kept)',
+      'folder to keep all data in and to continue with at the next start (default: nothing is kept)',
     )
     .option('--kubeconfig <file>', "where to write the kubeconfig (default: in the control plane's folder)")
-    .option('--samples', 'make the samples (the default, except in the current context)')
-    .option('--no-samples', 'do not make the samples')
-    .option('--exit-when-ready', 'end once every sample is ready, with 0; for scripts', false)
-    .option('--timeout <duration>', 'with --exit-when-ready: how long that may take', parseTime, '60s')
-    .option('--json', 'one JSON line when all is ready, instead of the view', false)
-    .option('--yes', 'do not ask before working in the current context', false)
+    .option('--samples', 'create the samples (the default, except in the current context)')
+    .option('--no-samples', 'do not create the samples')
+    .option('--exit-when-ready', 'exit with 0 once every sample is ready; for scripts', false)
+    .option('--timeout <duration>', 'with --exit-when-ready: maximum time to wait', parseTime, '60s')
+    .option('--json', 'print one line of JSON when everything is ready, instead of the view', false)
+    .option('--yes', 'skip the confirmation for the current context', false)
     .addHelpText(
       'after',
       `
-Every operator runs under an account of its own with the rights that it declares, as in a cluster.
+Every operator runs as a ServiceAccount with the permissions that it declares, as in a cluster.
 
 Examples:
   bowline up
@@ -56,6 +59,6 @@ function parseTime(text: string): string {
     parseDuration(text);
     return text;
   } catch {
-    throw new InvalidArgumentError('Give a duration such as 60s or 2m.');
+    throw new InvalidArgumentError('Must be a duration such as 60s or 2m.');
   }
 }

@@ -19,9 +19,9 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
     text = await readFile(path, 'utf8');
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'it cannot be read';
-    throw refused(path, `${code}; name a readable file with --config`, cause);
+    throw refused(path, `${code}; pass a readable file with --config`, cause);
   }
-  if (text.length > MAX_BYTES) throw refused(path, 'it is larger than 1 MiB; name the right file with --config');
+  if (text.length > MAX_BYTES) throw refused(path, 'it is larger than 1 MiB; pass another file with --config');
   return await parseConfig(path, text);
 }
 
@@ -30,7 +30,7 @@ async function parseConfig(path: string, text: string): Promise<ConfigFile> {
   const lines = new LineCounter();
   const documents = [...parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })];
   const [document] = documents;
-  if (documents.length > 1) throw refused(path, 'it holds several YAML documents; leave one');
+  if (documents.length > 1) throw refused(path, 'it contains several YAML documents; keep one');
   const [problem] = document?.errors ?? [];
   if (problem) {
     const { line } = lines.linePos(problem.pos[0]);

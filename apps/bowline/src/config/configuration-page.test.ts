@@ -7,12 +7,12 @@ import { resolveSettings } from './settings.ts';
 
 const known = Object.keys(operators);
 
-it('is the page in the documentation', async () => {
+it('matches the page in the documentation', async () => {
   const page = configurationPage(await loadOperators(operators, known));
   await expect(page).toMatchFileSnapshot('../../../../docs/reference/configuration.md');
 });
 
-it('shows an install that is valid', async () => {
+it('shows a valid install', async () => {
   const page = configurationPage(await loadOperators(operators, known));
   const [, text = ''] = /```yaml\n([^`]*)```/.exec(page.slice(page.indexOf('## Install'))) ?? [];
   const value = parse(text) as Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ it('shows an install that is valid', async () => {
   expect(manager.install?.operators?.['configmap-sync']?.podLabels).toEqual({ team: 'platform' });
 });
 
-it('begins with an example that is valid', async () => {
+it('starts with a valid example', async () => {
   const page = configurationPage(await loadOperators(operators, known));
   const value = parse(/```yaml\n([^`]*)```/.exec(page)?.[1] ?? '') as { readonly operators: readonly string[] };
   const selected = await loadOperators(operators, value.operators);

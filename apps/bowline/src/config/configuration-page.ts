@@ -4,10 +4,10 @@ import { installFlags } from '../install/install-flags.ts';
 import { type Flag, flagAt, flagsOf } from './flags.ts';
 import { managerConfig, settingFlags } from './manager-config.ts';
 
-const INTRO = `<!-- Made from the schemas of the settings: \`npx vitest run --project node apps/bowline/src/config -u\` writes it anew. -->
+const INTRO = `<!-- Generated from the schemas of the settings by \`npx vitest run --project node apps/bowline/src/config -u\`: do not edit. -->
 # Configuration
 
-\`bowline run\` and \`bowline manifests\` take their settings from a file, flags, or both. Flags win, setting by setting.
+\`bowline run\` and \`bowline manifests\` read their settings from a file, from flags, or from both. A flag takes precedence over the same setting in the file.
 
 \`\`\`yaml
 # bowline.yaml
@@ -24,19 +24,19 @@ configmap-sync:
 bowline run --config bowline.yaml --log-level debug
 \`\`\`
 
-A setting that does not exist, or does not fit, is refused before anything is done, with its line and what would be right (exit code 2).
-The file has one YAML document of at most 1 MiB. Lists are given to a flag with commas between their items; \`--flag\` alone is
-\`--flag=true\`. Durations are written as \`90s\`, \`5m\` or \`1h30m\`.`;
+An unknown or invalid setting is rejected before anything is done; the message contains its line and the expected value (exit code 2).
+The file contains one YAML document of at most 1 MiB. In flags, the items of a list are separated by commas, and \`--flag\` means
+\`--flag=true\`. Durations have the form \`90s\`, \`5m\` or \`1h30m\`.`;
 
 const OPERATORS = `## Operators
 
-Each operator has a section under its name, and flags for it. Sections of operators that are not selected are left alone. A flag that two
-selected operators have is refused: give that setting in the file.`;
+Each operator has a section with its name, and flags. Sections of operators that are not selected are ignored. A flag that two selected
+operators share is rejected: set it in the file.`;
 
 const INSTALL = `## Install
 
-The section \`install\` says what \`bowline manifests\` prints of the Deployment, its pods and its ServiceAccount. Fields have the names and the shape
-that they have in a pod's spec. A running manager accepts the section and makes no use of it: one file serves \`run\` and \`manifests\`.
+The section \`install\` configures the Deployment, its pods and its ServiceAccount that \`bowline manifests\` prints. Fields have the same names and
+structure as in the spec of a pod. A running manager ignores the section, so that \`run\` and \`manifests\` can use the same file.
 
 \`\`\`yaml
 # bowline.yaml
@@ -54,13 +54,13 @@ install:
       podLabels: { team: platform }
 \`\`\`
 
-What is under \`install.operators.<name>\` is for the Deployment that runs that operator. With one Deployment for all, fields of several operators are
-put together, and refused where they contradict each other (\`BOWLINE_INSTALL_INVALID\`). The order is: the fields for all, those of the operators, the flags; later
-ones win. Maps are merged by key; \`env\`, \`volumes\` and \`imagePullSecrets\` by name and \`volumeMounts\` by path, where an item replaces the one of the same
-name; other lists are joined. Flags for maps and lists can be repeated.
+The fields in \`install.operators.<name>\` apply to the Deployment that runs that operator. If one Deployment runs several operators, their fields are
+merged, and rejected if they conflict (\`BOWLINE_INSTALL_INVALID\`). Precedence, lowest first: the fields for all operators, the fields of an operator, the
+flags. Maps are merged by key, \`env\`, \`volumes\` and \`imagePullSecrets\` by name, and \`volumeMounts\` by path: an item replaces the item with the same
+name or path. Other lists are concatenated. Flags for maps and lists can be repeated.
 
-The volume \`config\`, the folder \`/etc/bowline\`, the labels that select the pods and what the pod security standard \`restricted\` asks for are not to be
-set. A \`hostPath\` needs a namespace that does not enforce that standard.`;
+The volume \`config\`, the folder \`/etc/bowline\`, the labels that select the pods and the fields required by the pod security standard \`restricted\` cannot
+be set. A \`hostPath\` needs a namespace that does not enforce that standard.`;
 
 /** placedInstallFlags returns the flags of an install with the settings that they set. */
 function placedInstallFlags(): readonly PlacedFlag[] {

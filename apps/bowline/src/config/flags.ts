@@ -107,11 +107,11 @@ function parse(text: string, schema: StructuralSchema): unknown {
         .map((item) => parse(item, schema.items ?? {}));
     case 'boolean':
       if (text === 'true' || text === 'false') return text === 'true';
-      throw new InvalidArgumentError('Give true or false.');
+      throw new InvalidArgumentError('Must be true or false.');
     case 'integer':
     case 'number': {
       const number = Number(text);
-      if (text.trim() === '' || !Number.isFinite(number)) throw new InvalidArgumentError('Give a number.');
+      if (text.trim() === '' || !Number.isFinite(number)) throw new InvalidArgumentError('Must be a number.');
       return number;
     }
     default:

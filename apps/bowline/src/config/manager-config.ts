@@ -8,7 +8,7 @@ function address(defaultAddress: string, what: string) {
     .string()
     .maxLength(260)
     .default(defaultAddress)
-    .rule(LISTEN, { message: 'write host:port, :port, or 0 for none' })
+    .rule(LISTEN, { message: 'must be host:port, :port, or 0 to disable it' })
     .describe(what);
 }
 
@@ -18,31 +18,30 @@ function duration(defaultValue: string, what: string) {
 
 const logging = s
   .object({
-    level: s
-      .enum(['debug', 'info', 'warn', 'error'])
-      .default('info')
-      .describe('The least important lines that are written.'),
+    level: s.enum(['debug', 'info', 'warn', 'error']).default('info').describe('The lowest level that is logged.'),
     format: s
       .enum(['json', 'text'])
       .optional()
-      .describe('One JSON object per line, or text for people. By default json in a pod and text elsewhere.'),
+      .describe(
+        'The format of the log: one JSON object per line, or readable text. By default json in a pod, text elsewhere.',
+      ),
   })
   .default({});
 
 const metrics = s
   .object({
-    address: address(':8080', 'Where /metrics is served: host:port, :port, or 0 for nowhere.'),
+    address: address(':8080', 'The address of /metrics: host:port, :port, or 0 to disable it.'),
     secure: s
       .boolean()
       .default(false)
-      .describe('Serve metrics over HTTPS, to bearers of a token that may get the URL /metrics only.'),
+      .describe('Serve metrics over HTTPS, and only to clients whose token is allowed to get the URL /metrics.'),
     certificateFolder: s
       .string()
       .minLength(1)
       .maxLength(4096)
       .optional()
       .describe(
-        'The folder of tls.crt and tls.key for secure metrics. By default a certificate is made up at every start.',
+        'The folder with tls.crt and tls.key for secure metrics. By default a self-signed certificate is generated at every start.',
       ),
   })
   .default({});
@@ -52,39 +51,46 @@ const certificates = s
     kind: s
       .enum(['managed', 'secret', 'files'])
       .default('managed')
-      .describe('managed: issued and renewed here. secret, files: kept by somebody else, such as cert-manager.'),
+      .describe(
+        'managed: issued and renewed by the manager. secret, files: managed externally, for example by cert-manager.',
+      ),
     name: s
       .dnsSubdomain()
       .optional()
-      .describe('The Secret with tls.crt and tls.key in the own namespace, for kind secret.'),
-    folder: s.string().minLength(1).maxLength(4096).optional().describe('The folder with both, for kind files.'),
+      .describe("For kind secret: the Secret with tls.crt and tls.key, in the manager's namespace."),
+    folder: s
+      .string()
+      .minLength(1)
+      .maxLength(4096)
+      .optional()
+      .describe('For kind files: the folder with tls.crt and tls.key.'),
     inject: s
       .boolean()
       .default(false)
-      .describe('Write the ca.crt that lies beside them into the webhook configurations.'),
+      .describe('For kinds secret and files: write the ca.crt next to tls.crt into the webhook configurations.'),
   })
-  .rule("self.kind != 'secret' || has(self.name)", { message: 'kind secret needs the name of the Secret' })
-  .rule("self.kind != 'files' || has(self.folder)", { message: 'kind files needs the folder' })
+  .rule("self.kind != 'secret' || has(self.name)", { message: 'kind secret requires name, the name of the Secret' })
+  .rule("self.kind != 'files' || has(self.folder)", { message: 'kind files requires folder' })
   .default({ kind: 'managed' });
 
 const webhook = s
   .object({
-    address: address(':9443', 'Where the webhooks of all operators are served.'),
+    address: address(':9443', 'The address of the webhooks of all operators: host:port or :port.'),
     reachedAt: s
       .string()
       .maxLength(2048)
       .optional()
       .rule("self in ['service', 'loopback'] || self.startsWith('https://')", {
-        message: 'write service, loopback, or a URL that begins with https://',
+        message: 'must be service, loopback, or a URL that starts with https://',
       })
       .describe(
-        'Where the API server reaches the webhooks: service (the Service <operator>-webhook), loopback, or a URL. By default service in a pod, loopback where the API server itself is at a loopback address, and else service.',
+        'How the API server reaches the webhooks: service (the Service <operator>-webhook), loopback, or a URL. By default service, or loopback outside of a pod if the API server has a loopback address.',
       ),
     configurations: s
       .enum(['chart', 'runtime'])
       .optional()
       .describe(
-        'Who makes the webhook configurations: chart (somebody else; only caBundle is written here) or runtime. By default runtime where the API server is at a loopback address and reachedAt is not given, else chart.',
+        'Who creates the webhook configurations: chart (they are applied with the manifests; the manager only sets caBundle) or runtime (the manager). By default runtime if the API server has a loopback address and reachedAt is not set, else chart.',
       ),
     certificates,
   })
@@ -92,20 +98,26 @@ const webhook = s
 
 const leaderElection = s
   .object({
-    enabled: s.boolean().default(true).describe('False for a single process that nobody competes with.'),
-    leaseDuration: duration('15s', 'How long others wait after the last renewal that they saw.'),
-    renewDeadline: duration('10s', 'After this long without a renewal the holder stops.'),
-    retryPeriod: duration('2s', 'How often a holder renews and the others look.'),
+    enabled: s
+      .boolean()
+      .default(true)
+      .describe('Whether to elect a leader among the replicas. Set it to false only if there is a single process.'),
+    leaseDuration: duration(
+      '15s',
+      'How long other replicas wait after the last observed renewal before they take over.',
+    ),
+    renewDeadline: duration('10s', 'How long the leader tries to renew the Lease before it stops.'),
+    retryPeriod: duration('2s', 'How often the leader renews the Lease, and the other replicas check it.'),
   })
   // The same checks as in the elector, but with messages that name the settings.
   .rule("self.leaseDuration >= duration('1s')", { message: 'must be at least 1s', fieldPath: '.leaseDuration' })
   .rule("self.leaseDuration - self.renewDeadline >= duration('500ms')", {
     message:
-      'must be at least 500ms less than leaseDuration: a write that starts then has to end before another may take over',
+      'must be at least 500ms less than leaseDuration, so that a write that has started ends before another replica takes over',
     fieldPath: '.renewDeadline',
   })
   .rule('self.renewDeadline.getMilliseconds() * 10 > self.retryPeriod.getMilliseconds() * 12', {
-    message: 'must be less than renewDeadline / 1.2, else one late renewal loses the Lease',
+    message: 'must be less than renewDeadline / 1.2, otherwise a single late renewal loses the Lease',
     fieldPath: '.retryPeriod',
   })
   .default({ enabled: true, leaseDuration: '15s', renewDeadline: '10s', retryPeriod: '2s' });
@@ -125,20 +137,26 @@ export const managerConfig = s.object({
   namespace: s
     .dnsLabel()
     .optional()
-    .describe("The manager's namespace, where its Leases are. By default the pod's own, else bowline-system."),
+    .describe(
+      "The manager's namespace, which contains its Leases. By default the pod's namespace, else bowline-system.",
+    ),
   namespaces: s
     .array(s.dnsLabel())
     .minItems(1)
     .maxItems(1000)
     .listType('set')
     .optional()
-    .describe('Work in these namespaces only, without rights in the whole cluster.'),
+    .describe('Work only in these namespaces, without cluster-wide permissions.'),
   logging,
-  health: s.object({ address: address(':8081', 'Where /livez, /readyz and /healthz are served.') }).default({}),
+  health: s
+    .object({
+      address: address(':8081', 'The address of /livez, /readyz and /healthz: host:port, :port, or 0 to disable them.'),
+    })
+    .default({}),
   metrics,
   webhook,
   leaderElection,
-  drainTimeout: duration('30s', 'How long running reconciles may go on after SIGTERM.'),
+  drainTimeout: duration('30s', 'How long running reconciles may continue after SIGTERM.'),
   install: installConfig.optional(),
 });
 

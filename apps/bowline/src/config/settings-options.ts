@@ -32,7 +32,7 @@ export async function addSettings(
   const shared = theirs.filter(({ name }) => theirs.filter((flag) => flag.name === name).length > 1);
   const usable = theirs.filter((flag) => !shared.includes(flag));
 
-  command.option('--config <file>', 'bowline.yaml, for settings that no flag gives');
+  command.option('--config <file>', 'path to bowline.yaml; flags override its settings');
   for (const flag of own) command.addOption(named(flag, flag.name === 'operators' ? known : undefined));
   for (const flag of usable) command.addOption(optionOf(flag).helpGroup(`Settings of ${flag.path[0]}:`));
   for (const name of new Set(shared.map((flag) => flag.name))) command.addOption(ambiguous(name, shared));
@@ -65,7 +65,7 @@ function ambiguous(name: string, flags: readonly Flag[]): Option {
     .argParser(() => {
       throw new BowlineError(
         'BOWLINE_CONFIG_INVALID',
-        `--${name} is a setting of several operators that are selected: give it in bowline.yaml, as ${places.join(' or ')}`,
+        `--${name} is a setting of several selected operators: set it in bowline.yaml as ${places.join(' or ')}`,
       );
     });
 }
@@ -101,6 +101,6 @@ function lastValue(args: readonly string[], option: string): string | undefined 
 function noOperators(known: readonly string[]): BowlineError {
   return new BowlineError(
     'BOWLINE_OPERATORS_MISSING',
-    `no operators are selected: give --operators with one or more of ${known.join(', ')}, or the setting \`operators\` in the file of --config`,
+    `no operators are selected: pass --operators with one or more of ${known.join(', ')}, or set \`operators\` in the file passed with --config`,
   );
 }

@@ -77,21 +77,23 @@ sticker: { glue: strong }
     expect(given).not.toHaveProperty('drainTimeout');
   });
 
-  it('may be right only together: a flag gives what the file lacks', async () => {
+  it('are validated together: a flag may add what the file lacks', async () => {
     const path = await file('operators: [badge]\nleaderElection: { leaseDuration: 8s }\n');
     const { manager } = await settings(['--config', path, '--renew-deadline', '5s']);
     expect(manager.leaderElection).toMatchObject({ leaseDuration: '8s', renewDeadline: '5s' });
-    await expect(settings(['--config', path])).rejects.toThrow(/bowline\.yaml is not valid: line 2: .*renewDeadline/);
+    await expect(settings(['--config', path])).rejects.toThrow(
+      /invalid configuration from .*bowline\.yaml: line 2: .*renewDeadline/,
+    );
   });
 
-  it('select operators by flag rather than by file, which may hold sections of others', async () => {
+  it('select operators by flag before the file, which may have sections of others', async () => {
     const path = await file('operators: [badge]\nbadge: { maxThings: 5 }\nsticker: { glue: strong }\n');
     const { operators, sections } = await settings(['--config', path, '--operators', 'sticker']);
     expect(operators.map(({ name }) => name)).toEqual(['sticker']);
     expect(sections).toEqual({ sticker: { glue: 'strong' } });
   });
 
-  it('show those of the selected operators in the help', async () => {
+  it('of the selected operators are shown in the help', async () => {
     const { code, out } = await bowline(['run', '--operators', 'badge', '--help']);
     expect(code).toBe(0);
     expect(out).toContain('Settings of badge:');
@@ -102,8 +104,8 @@ sticker: { glue: strong }
   });
 });
 
-describe('a mistake', () => {
-  it.each(['run', 'manifests'])('is to %s jasm when nobody has said who may read what', async (command) => {
+describe('an error', () => {
+  it.each(['run', 'manifests'])('is reported by %s if jasm has no policy', async (command) => {
     const { code, out, err } = await bowline([command, '--operators', 'jasm'], { registry: operators });
     expect([code, out]).toEqual([2, '']);
     expect(err).toMatch(/define rules in jasm\.policy, or allow everything with --allow-all-paths/);
@@ -114,13 +116,13 @@ describe('a mistake', () => {
     [
       'no operator',
       [],
-      /no operators are selected: give --operators with one or more of badge, sticker, medal, ghost, or .*OPERATORS_MISSING/,
+      /no operators are selected: pass --operators with one or more of badge, sticker, medal, ghost, or .*OPERATORS_MISSING/,
     ],
     ['an empty list', ['--operators', ''], /should have at least 1 items/],
     [
       'an unknown operator',
       ['--operators', 'bagde'],
-      /no operator "bagde" \(did you mean badge\?\).*badge, sticker, medal, ghost.*OPERATOR_UNKNOWN/,
+      /unknown operator "bagde" \(did you mean badge\?\).*badge, sticker, medal, ghost.*OPERATOR_UNKNOWN/,
     ],
     [
       'an unknown flag',
@@ -132,9 +134,9 @@ describe('a mistake', () => {
       ['--operators', 'sticker', '--max-things', '1'],
       /unknown option '--max-things'/,
     ],
-    ['a word too many', ['--operators', 'badge', 'now'], /too many arguments/],
+    ['an unexpected argument', ['--operators', 'badge', 'now'], /too many arguments/],
     [
-      'a wrong choice',
+      'an unsupported value',
       ['--operators', 'badge', '--log-level', 'loud'],
       /'--log-level <.*>' argument 'loud' is invalid\. Unsupported value: "loud": supported values: "debug"/,
     ],
@@ -143,39 +145,47 @@ describe('a mistake', () => {
       ['--operators', 'badge', '--max-things', '11'],
       /'--max-things <number>' argument '11' is invalid\. .*less than or equal to 10/,
     ],
-    ['no number', ['--operators', 'badge', '--max-things', 'x'], /'x' is invalid\. Give a number/],
-    ['no boolean', ['--operators', 'badge', '--shout=maybe'], /'maybe' is invalid\. Give true or false/],
     [
-      'a wrong duration',
+      'a value that is not a number',
+      ['--operators', 'badge', '--max-things', 'x'],
+      /'x' is invalid\. Must be a number/,
+    ],
+    [
+      'a value that is not a boolean',
+      ['--operators', 'badge', '--shout=maybe'],
+      /'maybe' is invalid\. Must be true or false/,
+    ],
+    [
+      'an invalid duration',
       ['--operators', 'badge', '--lease-duration', '15'],
       /'--lease-duration <duration>' argument '15' is invalid/,
     ],
     [
-      'durations that do not fit',
+      'inconsistent durations',
       ['--operators', 'badge', '--lease-duration', '8s'],
-      /from the command line is not valid: leaderElection\.renewDeadline: .*at least 500ms less than leaseDuration/,
+      /invalid configuration from the command line: leaderElection\.renewDeadline: .*at least 500ms less than leaseDuration/,
     ],
     [
-      'a wrong address',
+      'an invalid address',
       ['--operators', 'badge', '--health-address', 'here'],
-      /'here' is invalid\. .*write host:port, :port, or 0 for none/,
+      /'here' is invalid\. .*must be host:port, :port, or 0 to disable it/,
     ],
     [
-      'a wrong namespace',
+      'an invalid namespace',
       ['--operators', 'badge', '--namespaces', 'a,B'],
       /'--namespaces <a,b>' argument 'a,B' is invalid\. \[1\]: /,
     ],
     [
       'a flag of two operators',
       ['--operators', 'badge,sticker', '--shout'],
-      /--shout is a setting of several operators that are selected: give it in bowline\.yaml, as badge\.shout or sticker\.shout/,
+      /--shout is a setting of several selected operators: set it in bowline\.yaml as badge\.shout or sticker\.shout/,
     ],
     [
-      'no file',
+      'a missing file',
       ['--operators', 'badge', '--config', '/nowhere/bowline.yaml'],
-      /configuration file \/nowhere\/bowline\.yaml: ENOENT; name a readable file with --config/,
+      /configuration file \/nowhere\/bowline\.yaml: ENOENT; pass a readable file with --config/,
     ],
-  ])('on the command line, %s, is named with its way out and ends with 2', async (_, args, message) => {
+  ])('on the command line is reported with a hint and exit code 2: %s', async (_, args, message) => {
     const { code, err, out } = await bowline(['run', ...args]);
     expect(err).toMatch(message);
     expect(out).toBe('');
@@ -183,21 +193,21 @@ describe('a mistake', () => {
   });
 
   it.each<[string, string, RegExp]>([
-    ['no YAML', 'operators: [badge\nx: 1\n', /line \d: .*; correct the YAML/],
-    ['a doubled key', 'operators: [badge]\noperators: [badge]\n', /line 2: map keys must be unique/],
+    ['invalid YAML', 'operators: [badge\nx: 1\n', /line \d: .*; correct the YAML/],
+    ['a duplicate key', 'operators: [badge]\noperators: [badge]\n', /line 2: map keys must be unique/],
     ['a list', '- badge\n', /it must be a map of settings/],
     ['two documents', 'operators: [badge]\n---\noperators: [badge]\n', /several YAML documents/],
     [
       'an unknown field',
       'operators: [badge]\nloging: {}\n',
-      /line 2: loging: there is no such setting \(did you mean logging\?\)/,
+      /line 2: loging: unknown setting \(did you mean logging\?\)/,
     ],
     [
-      'an unknown field inside',
+      'an unknown nested field',
       'operators: [badge]\nlogging:\n  leve: info\n',
-      /line 3: logging\.leve: there is no such setting \(did you mean level\?\)/,
+      /line 3: logging\.leve: unknown setting \(did you mean level\?\)/,
     ],
-    ['an unknown operator', 'operators: [bagde]\n', /no operator "bagde" \(did you mean badge\?\)/],
+    ['an unknown operator', 'operators: [bagde]\n', /unknown operator "bagde" \(did you mean badge\?\)/],
     [
       'a wrong type',
       'operators: [badge]\nhealth: { address: 8081 }\n',
@@ -205,14 +215,14 @@ describe('a mistake', () => {
     ],
     ['a wrong list', 'operators: badge\n', /line 1: operators: Invalid value: "string".*must be of type array/],
     [
-      'a wrong choice',
+      'an unsupported value',
       'operators: [badge]\nlogging: { level: loud }\n',
       /line 2: logging\.level: Unsupported value: "loud": supported values: "debug", "info", "warn", "error"/,
     ],
     [
-      'a missing companion',
+      'a missing field that another one requires',
       'operators: [badge]\nwebhook: { certificates: { kind: secret } }\n',
-      /webhook\.certificates: .*kind secret needs the name of the Secret/,
+      /webhook\.certificates: .*kind secret requires name, the name of the Secret/,
     ],
     [
       "an operator's setting out of bounds",
@@ -222,14 +232,10 @@ describe('a mistake', () => {
     [
       'an unknown setting of an operator',
       'operators: [badge]\nbadge: { maxThing: 1 }\n',
-      /line 2: badge\.maxThing: there is no such setting \(did you mean maxThings\?\)/,
+      /line 2: badge\.maxThing: unknown setting \(did you mean maxThings\?\)/,
     ],
-    [
-      'a secret-like value of a wrong type',
-      'operators: [badge]\nbadge: [1]\n',
-      /line 2: badge: Invalid value: "array"/,
-    ],
-  ])('in the file, %s, is named with its line and ends with 2', async (_, text, message) => {
+    ['a section of the wrong type', 'operators: [badge]\nbadge: [1]\n', /line 2: badge: Invalid value: "array"/],
+  ])('in the file is reported with its line and exit code 2: %s', async (_, text, message) => {
     const path = await file(text);
     const { code, err } = await bowline(['run', '--config', path]);
     expect(err).toMatch(message);

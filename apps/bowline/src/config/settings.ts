@@ -94,7 +94,7 @@ function installProblems(section: unknown, known: readonly string[]): readonly F
   const names = Object.keys((section as { readonly operators?: object } | undefined)?.operators ?? {});
   return names
     .filter((name) => !known.includes(name))
-    .map((name) => problem(`install.operators.${name}`, `there is no operator of this name${didYouMean(name, known)}`));
+    .map((name) => problem(`install.operators.${name}`, `unknown operator${didYouMean(name, known)}`));
 }
 
 function sectionProblems({ name, config }: Operator, section: unknown): readonly FieldProblem[] {
@@ -117,7 +117,7 @@ function problemsWith(
     ...validate(filled, schema, { path }),
     ...unknownFields(filled, schema).map((field) => {
       const at = path === '' ? field : `${path}.${field}`;
-      return problem(at, `there is no such setting${didYouMean(lastOf(field), [...siblings(schema, field), ...more])}`);
+      return problem(at, `unknown setting${didYouMean(lastOf(field), [...siblings(schema, field), ...more])}`);
     }),
   ].filter(({ field }) => field !== '<nil>');
 }
@@ -150,7 +150,7 @@ function refuseProblems(source: string, problems: readonly FieldProblem[], file?
   });
   throw new BowlineError(
     'BOWLINE_CONFIG_INVALID',
-    `the configuration from ${source} is not valid: ${[...new Set(lines)].join('; ')}; correct it as docs/reference/configuration.md says`,
+    `invalid configuration from ${source}: ${[...new Set(lines)].join('; ')}; see docs/reference/configuration.md`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { launchControlPlane } from './launch-control-plane.ts';
 
-it('serves plain HTTP where that is wanted, and everybody is anonymous there', { timeout: 30_000 }, async () => {
+it('serves plain HTTP with --plain-http, to anonymous clients only', { timeout: 30_000 }, async () => {
   const { signal } = new AbortController();
   const { controlPlane } = await launchControlPlane('embedded', { plainHttp: true, signal });
   await using _ = controlPlane;

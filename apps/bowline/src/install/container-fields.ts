@@ -217,6 +217,6 @@ const amounts = s.map(s.quantity()).maxProperties(20).optional();
 
 /** resources is the schema of `resources` of the manager's container. */
 export const resources = s.object({
-  requests: amounts.describe('What the container requests. What is not given is cpu 50m and memory 96Mi.'),
-  limits: amounts.describe('What the container is limited to. What is not given is memory 512Mi.'),
+  requests: amounts.describe('Resource requests of the container. By default cpu 50m and memory 96Mi.'),
+  limits: amounts.describe('Resource limits of the container. By default memory 512Mi.'),
 });

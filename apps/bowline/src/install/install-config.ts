@@ -20,26 +20,26 @@ const fields = {
     .minLength(1)
     .maxLength(1024)
     .optional()
-    .describe('The image of the container `manager`; its entry point is bowline.'),
-  imagePullPolicy: s.enum(['Always', 'IfNotPresent', 'Never']).optional().describe('When the image is pulled.'),
+    .describe('The image of the container `manager`. Its entry point must be bowline.'),
+  imagePullPolicy: s.enum(['Always', 'IfNotPresent', 'Never']).optional().describe('When to pull the image.'),
   imagePullSecrets: s
     .array(s.object({ name: s.dnsSubdomain() }))
     .maxItems(20)
     .listMapBy('name')
     .optional()
-    .describe('Secrets with the credentials of the registry, each as `name`.'),
+    .describe('The Secrets with the registry credentials, each as `name`.'),
   replicas: s
     .integer('int32')
     .min(0)
     .max(100)
     .optional()
-    .describe('How many pods run. By default 2, and 1 without leader election, where more are refused.'),
+    .describe('The number of pods. By default 2, or 1 without leader election, which does not allow more.'),
   serviceAccount: s
     .object({
       annotations: annotations()
         .optional()
-        .describe('Annotations of the ServiceAccount, such as those of workload identities.'),
-      labels: labels().optional().describe('Labels of the ServiceAccount, beside our own.'),
+        .describe('Annotations of the ServiceAccount, for example for workload identities.'),
+      labels: labels().optional().describe('Additional labels of the ServiceAccount.'),
     })
     .optional(),
   podLabels: labels()
@@ -47,33 +47,33 @@ const fields = {
       message: `${NAME} and ${Object.keys(PART_OF).join(', ')} select the pods and cannot be set; remove them`,
     })
     .optional()
-    .describe('Labels of the pods, beside our own.'),
+    .describe('Additional labels of the pods.'),
   podAnnotations: annotations()
     .rule(`!('${CONFIG_HASH}' in self)`, { message: `${CONFIG_HASH} is computed and cannot be set; remove it` })
     .optional()
-    .describe('Annotations of the pods, beside our own.'),
+    .describe('Additional annotations of the pods.'),
   env: environment
     .optional()
     .describe(
-      'Environment variables: each a `name` with a `value`, or a `valueFrom` a Secret, a ConfigMap or a field.',
+      'Environment variables of the container, each a `name` with a `value`, or with `valueFrom` a Secret, a ConfigMap or a field of the pod.',
     ),
-  envFrom: environmentFrom.optional().describe('Secrets and ConfigMaps whose keys all become environment variables.'),
+  envFrom: environmentFrom.optional().describe('Secrets and ConfigMaps with all keys to set as environment variables.'),
   volumes: volumes
     .optional()
     .describe(
       'Volumes of the pods: secret, configMap, projected, downwardAPI, emptyDir, hostPath, persistentVolumeClaim or csi.',
     ),
-  volumeMounts: volumeMounts.optional().describe('Where the container mounts them.'),
+  volumeMounts: volumeMounts.optional().describe('Volume mounts of the container.'),
   resources: resources.optional(),
   podSecurityContext: s
     .object({
-      runAsUser: userId().min(1).describe('The user id; by default the user of the image.'),
-      runAsGroup: userId().describe('The group id; by default the group of the image.'),
-      fsGroup: userId().describe('The group that owns mounted volumes.'),
+      runAsUser: userId().min(1).describe('The user ID. By default the user of the image.'),
+      runAsGroup: userId().describe('The group ID. By default the group of the image.'),
+      fsGroup: userId().describe('The group ID that owns mounted volumes.'),
       fsGroupChangePolicy: s
         .enum(['Always', 'OnRootMismatch'])
         .optional()
-        .describe('When the owner of a mounted volume is changed.'),
+        .describe('When to change the ownership of a mounted volume.'),
       supplementalGroups: s
         .array(
           s
@@ -83,16 +83,16 @@ const fields = {
         )
         .maxItems(100)
         .optional()
-        .describe('Further groups, for instance that of a socket on the node.'),
+        .describe('Additional group IDs, for example of a socket on the node.'),
     })
     .optional(),
-  nodeSelector: labels().optional().describe('Labels of the nodes that pods may run on.'),
-  tolerations: tolerations.optional().describe('Taints of nodes that pods tolerate.'),
-  affinity: affinity.optional().describe('Nodes and pods to run near to or away from.'),
+  nodeSelector: labels().optional().describe('Labels of the nodes that the pods may run on.'),
+  tolerations: tolerations.optional().describe('Taints that the pods tolerate.'),
+  affinity: affinity.optional().describe('Node and pod affinity of the pods.'),
   topologySpreadConstraints: topologySpreadConstraints
     .optional()
     .describe(
-      'How pods are spread; by default over nodes where that is possible. A constraint without labelSelector counts the pods of its Deployment.',
+      'How the pods are distributed. By default over nodes if possible. A constraint without labelSelector applies to the pods of its Deployment.',
     ),
   priorityClassName: s.dnsSubdomain().optional().describe('The PriorityClass of the pods.'),
 };
@@ -111,13 +111,15 @@ export const installConfig = s.object({
   perOperator: s
     .boolean()
     .default(false)
-    .describe('One Deployment and one account for each operator, instead of one for all.'),
+    .describe('Create one Deployment and one ServiceAccount for each operator, instead of one for all.'),
   ...fields,
   operators: s
     .map(installFields)
     .maxProperties(100)
     .optional()
-    .describe('The same fields for single operators, by their names: for the Deployment that runs them.'),
+    .describe(
+      'The same fields for single operators, by operator name. They apply to the Deployment that runs the operator.',
+    ),
 });
 
 /** InstallConfig is the value that installConfig reads, with defaults filled in. */

@@ -72,14 +72,14 @@ export const installFlags: readonly InstallFlag[] = [
   {
     name: 'image',
     argument: '<image>',
-    summary: 'the image of the Deployment; its entry point is bowline',
+    summary: 'image of the Deployment; its entry point must be bowline',
     field: 'image',
     read: (image) => ({ image }),
   },
   {
     name: 'image-pull-policy',
     argument: '<policy>',
-    summary: 'when the image is pulled: Always, IfNotPresent or Never',
+    summary: 'when to pull the image: Always, IfNotPresent or Never',
     field: 'imagePullPolicy',
     // The schema checks that the policy exists.
     read: (text) => ({ imagePullPolicy: text as 'Always' }),
@@ -87,14 +87,14 @@ export const installFlags: readonly InstallFlag[] = [
   {
     name: 'image-pull-secret',
     argument: '<name>',
-    summary: 'a Secret with the credentials of the registry',
+    summary: 'a Secret with registry credentials',
     field: 'imagePullSecrets',
     read: (name) => ({ imagePullSecrets: [{ name }] }),
   },
   {
     name: 'replicas',
     argument: '<number>',
-    summary: 'how many pods run (default: 2, and 1 without leader election)',
+    summary: 'number of pods (default: 2, or 1 without leader election)',
     field: 'replicas',
     read: (text) => (/^\d+$/.test(text) ? { replicas: Number(text) } : undefined),
   },
@@ -132,21 +132,21 @@ export const installFlags: readonly InstallFlag[] = [
   {
     name: 'env-from-secret',
     argument: '<NAME=secret/key>',
-    summary: 'an environment variable with the value of a key of a Secret',
+    summary: 'an environment variable from a key of a Secret',
     field: 'env',
     read: (text) => keyFrom(text, 'secretKeyRef'),
   },
   {
     name: 'env-from-config-map',
     argument: '<NAME=configmap/key>',
-    summary: 'an environment variable with the value of a key of a ConfigMap',
+    summary: 'an environment variable from a key of a ConfigMap',
     field: 'env',
     read: (text) => keyFrom(text, 'configMapKeyRef'),
   },
   {
     name: 'env-from-field',
     argument: '<NAME=field>',
-    summary: 'an environment variable with the value of a field of the pod, such as spec.nodeName',
+    summary: 'an environment variable from a field of the pod, such as spec.nodeName',
     field: 'env',
     read: (text) => {
       const [name, fieldPath] = pair(text) ?? [];
@@ -156,49 +156,49 @@ export const installFlags: readonly InstallFlag[] = [
   {
     name: 'mount-secret',
     argument: '<secret=/path>',
-    summary: 'a Secret whose keys are files in a folder',
+    summary: 'mount the keys of a Secret as files in a folder',
     field: 'volumeMounts',
     read: (text) => mount(text, 'secret'),
   },
   {
     name: 'mount-config-map',
     argument: '<configmap=/path>',
-    summary: 'a ConfigMap whose keys are files in a folder',
+    summary: 'mount the keys of a ConfigMap as files in a folder',
     field: 'volumeMounts',
     read: (text) => mount(text, 'configMap'),
   },
   {
     name: 'request',
     argument: '<resource=amount>',
-    summary: 'what the container requests, such as cpu=100m',
+    summary: 'a resource request of the container, such as cpu=100m',
     field: 'resources.requests',
     read: (text) => entry(text, (requests) => ({ resources: { requests } })),
   },
   {
     name: 'limit',
     argument: '<resource=amount>',
-    summary: 'what the container is limited to, such as memory=1Gi',
+    summary: 'a resource limit of the container, such as memory=1Gi',
     field: 'resources.limits',
     read: (text) => entry(text, (limits) => ({ resources: { limits } })),
   },
   {
     name: 'node-selector',
     argument: '<key=value>',
-    summary: 'a label of the nodes that pods may run on',
+    summary: 'a label of the nodes that the pods may run on',
     field: 'nodeSelector',
     read: (text) => entry(text, (nodeSelector) => ({ nodeSelector })),
   },
   {
     name: 'toleration',
     argument: '<key[=value][:effect]>',
-    summary: 'a taint of nodes that pods tolerate',
+    summary: 'a taint that the pods tolerate',
     field: 'tolerations',
     read: toleration,
   },
   {
     name: 'priority-class',
     argument: '<name>',
-    summary: 'the PriorityClass of the pods',
+    summary: 'PriorityClass of the pods',
     field: 'priorityClassName',
     read: (priorityClassName) => ({ priorityClassName }),
   },
@@ -224,7 +224,7 @@ export function addInstallFlags(command: Command): () => InstallFields {
 
 function readFlag({ argument, read }: InstallFlag, text: string): InstallFields {
   const fields = read(text);
-  if (fields === undefined) throw new InvalidArgumentError(`Write it as ${argument.slice(1, -1)}.`);
+  if (fields === undefined) throw new InvalidArgumentError(`Expected ${argument.slice(1, -1)}.`);
   const [problem] = validate(fields, installFields.json, { path: 'install' });
   if (problem) throw new InvalidArgumentError(`${problem.field}: ${problem.message}.`);
   return fields;

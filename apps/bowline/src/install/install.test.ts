@@ -156,7 +156,7 @@ install:
     expect(deploymentOf(shared).pod?.tolerations).toHaveLength(2);
   });
 
-  it('is accepted and not used by a running manager', async () => {
+  it('is accepted and ignored by a running manager', async () => {
     const path = await files.write('run.yaml', EVERYTHING.replace('priorityClassName', 'priorityClasName'));
     const { code, err } = await bowline(['run', '--config', path]);
     expect([code, err]).toEqual([2, expect.stringContaining('did you mean priorityClassName?')]);
@@ -229,39 +229,33 @@ install:
   });
 
   it.each<[readonly string[], RegExp]>([
-    [['--env', 'A'], /'--env <NAME=value>' argument 'A' is invalid\. Write it as NAME=value\./],
+    [['--env', 'A'], /'--env <NAME=value>' argument 'A' is invalid\. Expected NAME=value\./],
     [['--env', '1 A=x'], /install\.env\[0\]\.name: Invalid value: "1 A": .*should match/],
-    [['--env-from-secret', 'A=b'], /Write it as NAME=secret\/key\./],
+    [['--env-from-secret', 'A=b'], /Expected NAME=secret\/key\./],
     [['--toleration', 'a:Never'], /install\.tolerations\[0\]\.effect: Unsupported value: "Never"/],
-    [['--replicas', 'two'], /Write it as number\./],
+    [['--replicas', 'two'], /Expected number\./],
     [['--request', 'cpu=much'], /install\.resources\.requests\.cpu: Invalid value: "much"/],
     [['--mount-secret', 'a=b'], /install\.volumeMounts\[0\]\.mountPath: Invalid value: "b": must be an absolute path/],
     [
       ['--replicas', '2', '--leader-elect=false'],
       /install\.replicas: Invalid value: 2: without leader election .* set it to 1/,
     ],
-  ])('%j is refused with exit code 2 and what would be right', async (args, message) => {
+  ])('are rejected with exit code 2 and the expected form: %j', async (args, message) => {
     const { code, out, err } = await bowline(['manifests', '--operators', 'badge', '--image', 'x', ...args]);
     expect(err).toMatch(message);
     expect([code, out]).toEqual([2, '']);
   });
 });
 
-describe('a mistake in the section', () => {
+describe('an error in the section', () => {
   it.each<[string, RegExp]>([
-    ['podLabel: { a: b }', /line 3: install\.podLabel: there is no such setting \(did you mean podLabels\?\)/],
-    [
-      'env: [{ name: A, vale: x }]',
-      /line 3: install\.env\[0\]\.vale: there is no such setting \(did you mean value\?\)/,
-    ],
+    ['podLabel: { a: b }', /line 3: install\.podLabel: unknown setting \(did you mean podLabels\?\)/],
+    ['env: [{ name: A, vale: x }]', /line 3: install\.env\[0\]\.vale: unknown setting \(did you mean value\?\)/],
     [
       'operators: { badge: { replica: 1 } }',
-      /install\.operators\.badge\.replica: there is no such setting \(did you mean replicas\?\)/,
+      /install\.operators\.badge\.replica: unknown setting \(did you mean replicas\?\)/,
     ],
-    [
-      'operators: { bagde: {} }',
-      /install\.operators\.bagde: there is no operator of this name \(did you mean badge\?\)/,
-    ],
+    ['operators: { bagde: {} }', /install\.operators\.bagde: unknown operator \(did you mean badge\?\)/],
     ['replicas: two', /install\.replicas: Invalid value: "string": .*must be of type integer/],
     [
       'env: [{ name: A, value: x, valueFrom: { fieldRef: { fieldPath: spec.nodeName } } }]',
@@ -291,7 +285,7 @@ describe('a mistake in the section', () => {
       'operators: { badge: { env: [{ name: A, value: b }] }, sticker: { env: [{ name: A, value: c }] } }',
       /install\.operators\.badge\.env\[A\] and install\.operators\.sticker\.env\[A\] differ/,
     ],
-  ])('%s is refused by field, with what would be right', async (text, message) => {
+  ])('is reported with its field and the expected value: %s', async (text, message) => {
     const path = await files.write('wrong.yaml', `operators: [badge, sticker]\ninstall:\n  ${text}\n`);
     const { code, out, err } = await bowline(['manifests', '--image', 'x', '--config', path]);
     expect(err).toMatch(message);

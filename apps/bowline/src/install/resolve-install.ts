@@ -34,7 +34,7 @@ function refuseConflicts(byName: Readonly<Record<string, InstallFields>>, name: 
   const [field] = conflictsBetween(byName[name] ?? {}, byName[other] ?? {});
   if (field === undefined) return;
   throw invalid(
-    `install.operators.${name}.${field} and install.operators.${other}.${field} differ, and one Deployment runs both: give each operator its own with --per-operator, or set the field once, in install`,
+    `install.operators.${name}.${field} and install.operators.${other}.${field} differ, but one Deployment runs both: create one for each operator with --per-operator, or set the field once, in install`,
   );
 }
 
@@ -42,7 +42,7 @@ function refuseConflicts(byName: Readonly<Record<string, InstallFields>>, name: 
 function refuseProblems({ replicas, volumes = [], volumeMounts = [] }: InstallFields, isElecting: boolean): void {
   if (replicas !== undefined && replicas > 1 && !isElecting) {
     throw invalid(
-      `install.replicas: Invalid value: ${replicas}: without leader election several pods would do the same work against each other: set it to 1, or leaderElection.enabled to true`,
+      `install.replicas: Invalid value: ${replicas}: without leader election several pods would reconcile the same objects: set it to 1, or leaderElection.enabled to true`,
     );
   }
   const known = volumes.map(({ name }) => name);

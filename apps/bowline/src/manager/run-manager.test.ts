@@ -19,7 +19,7 @@ describe('managerOptions', () => {
     [{}, pod, 'own'],
     [{}, laptop, 'bowline-system'],
     [{ namespace: 'given' }, pod, 'given'],
-  ])('with %j works in the right namespace', (given, connection, namespace) => {
+  ])('uses the right namespace with %j', (given, connection, namespace) => {
     expect(managerOptions(config(given), connection).namespace).toBe(namespace);
   });
 
@@ -34,14 +34,14 @@ describe('managerOptions', () => {
       'chart',
       'bowline-badge',
     ],
-    ['where it is told', { webhook: { reachedAt: 'loopback' } }, local, 'loopback', 'chart', 'bowline-badge'],
+    ['at the configured address', { webhook: { reachedAt: 'loopback' } }, local, 'loopback', 'chart', 'bowline-badge'],
     ['at a URL', { webhook: { reachedAt: 'https://x' } }, pod, { url: 'https://x' }, 'chart', 'bowline-badge-own'],
   ])('serves webhooks %s', (_, given, connection, reachedAt, configurations, configurationName) => {
     const serving = managerOptions(config(given), connection).webhooksFor?.(badge);
     expect(serving).toMatchObject({ address: ':9443', reachedAt, configurations, configurationName });
   });
 
-  it('gives durations in milliseconds, and no election where there should be none', () => {
+  it('converts durations to milliseconds, and omits a disabled election', () => {
     expect(managerOptions(config({ drainTimeout: '1m30s' }), pod)).toMatchObject({
       drainTimeoutMs: 90_000,
       leaderElection: { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 },
@@ -51,7 +51,7 @@ describe('managerOptions', () => {
 });
 
 describe('bowline run', () => {
-  it('says when there is no kubeconfig, no such context, or no cluster', async () => {
+  it('reports a missing kubeconfig, an unknown context and an unreachable cluster', async () => {
     await using files = await temporaryFiles();
     const run = (...args: readonly string[]) => bowline(['run', '--operators', 'sticker', '--kubeconfig', ...args]);
     const nowhere = await run('/nowhere/kubeconfig');

@@ -9,7 +9,7 @@ import type { Settings } from '../config/settings.ts';
 import { DEFAULT_NAMESPACE } from '../install/names.ts';
 import { webhookServing } from './webhook-serving.ts';
 
-/** runManager runs the selected operators until the process is told to stop. */
+/** runManager runs the selected operators until the process receives a signal to stop. */
 export async function runManager(
   settings: Settings,
   cluster: ClusterOptions,

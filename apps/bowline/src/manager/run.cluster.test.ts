@@ -37,8 +37,8 @@ async function scrape(c: Cluster, port: number): Promise<void> {
 describe('bowline run', () => {
   it.each([
     ['in the whole cluster', (_: Cluster) => []],
-    ['in one namespace, without rights elsewhere', (c: Cluster) => ['--namespaces', c.namespace]],
-  ])('works %s with the printed configuration and rights, and ends with 0 on SIGTERM', async (_, limit) => {
+    ['in one namespace, without permissions elsewhere', (c: Cluster) => ['--namespaces', c.namespace]],
+  ])('works %s with the printed configuration and permissions, and exits with 0 on SIGTERM', async (_, limit) => {
     await using files = await temporaryFiles();
     await using c = await cluster();
     const elsewhere = await c.createNamespace('elsewhere');
@@ -85,14 +85,14 @@ describe('bowline run', () => {
     expect(spec?.holderIdentity ?? '').toBe('');
   });
 
-  it('says how to install kinds that the cluster does not have, and who is refused', async () => {
+  it('reports how to install missing kinds, and rejected credentials', async () => {
     await using files = await temporaryFiles();
     await using c = await cluster();
     const admin = await c.kubeconfig('admin');
     const kubeconfig = await files.write('admin', JSON.stringify(admin));
     const missing = await bowline(['run', '--operators', 'ghost', '--kubeconfig', kubeconfig]);
     expect(missing.err).toMatch(
-      /does not know Ghost .*`bowline crds --operators ghost \| kubectl apply --server-side -f -`.*KINDS_MISSING/,
+      /does not serve Ghost .*`bowline crds --operators ghost \| kubectl apply --server-side -f -`.*KINDS_MISSING/,
     );
     expect(missing.code).toBe(1);
 
@@ -110,7 +110,7 @@ describe('bowline manifests', () => {
     ['shared', []],
     ['per operator', ['--per-operator']],
     ['without secure metrics or leader election', ['--metrics-secure=false', '--leader-elect=false']],
-  ])('prints what the API server accepts: %s', async (_, args) => {
+  ])('prints manifests that the API server accepts: %s', async (_, args) => {
     await using c = await cluster();
     const kubectl = await kubectlOf(c);
     const common = ['manifests', '--image', 'bowline:test', '--namespace', c.namespace, ...args];

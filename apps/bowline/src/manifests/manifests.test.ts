@@ -17,7 +17,7 @@ const idOf = ({ kind, metadata }: KubernetesObject): string =>
   [kind, ...(metadata?.namespace ? [metadata.namespace] : []), metadata?.name].join('/');
 
 describe('bowline manifests', () => {
-  it('gives the rights that follow from the settings, and only those', async () => {
+  it('grants the permissions that the settings require, and no others', async () => {
     const verbsWith = async (...args: readonly string[]) => {
       const objects = await manifests('--operators', 'sticker', ...args);
       const { rules } = findObject<ClusterRole>(objects, 'ClusterRole', 'bowline-sticker');
@@ -27,7 +27,7 @@ describe('bowline manifests', () => {
     expect(await verbsWith('--glue', 'strong')).toEqual(['get', 'list', 'watch', 'delete']);
   });
 
-  it('prints one Deployment with the rights of all operators, in an order that can be applied', async () => {
+  it('prints one Deployment with the permissions of all operators, in an order that can be applied', async () => {
     const objects = await manifests('--operators', 'sticker,badge', '--max-things', '4');
     expect(objects.map(idOf)).toEqual([
       'Namespace/bowline-system',
@@ -86,7 +86,7 @@ describe('bowline manifests', () => {
     });
   });
 
-  it('grants nothing in the whole cluster when it is limited to namespaces, except by name', async () => {
+  it('grants no cluster-wide permissions when limited to namespaces, except by name', async () => {
     const objects = await manifests('--operators', 'badge', '--namespaces', 'b,a', '--namespace', 'team');
     const clusterRoles = objects.filter(({ kind }) => kind === 'ClusterRole') as ClusterRole[];
     expect(clusterRoles.flatMap(({ rules = [] }) => rules)).toEqual([
@@ -112,7 +112,7 @@ describe('bowline manifests', () => {
     });
   });
 
-  it('tells what an administrator applies from the rest', async () => {
+  it('separates the objects that an administrator applies from the rest', async () => {
     const args = ['--operators', 'badge', '--namespaces', 'a'];
     const all = await manifests(...args);
     const admin = await manifests(...args, '--part', 'admin');
@@ -122,7 +122,7 @@ describe('bowline manifests', () => {
     expect(operator.every(({ metadata }) => metadata?.namespace !== undefined)).toBe(true);
   });
 
-  it('leaves a namespace alone that operators work in', async () => {
+  it('does not print a namespace that operators work in', async () => {
     const objects = await manifests('--operators', 'badge', '--namespaces', 'a,team', '--namespace', 'team');
     expect(objects.some(({ kind }) => kind === 'Namespace')).toBe(false);
   });
@@ -134,7 +134,7 @@ describe('bowline manifests', () => {
     expect(objects.some(({ kind }) => kind === 'PodDisruptionBudget')).toBe(false);
   });
 
-  it('prints the same text for the same words, as YAML that means the same as the JSON', async () => {
+  it('prints the same text for the same arguments, and YAML equal to the JSON', async () => {
     const args = ['manifests', '--operators', 'badge,sticker', '--image', 'img:1'];
     const { out } = await bowline(args);
     expect((await bowline(args)).out).toBe(out);
@@ -143,7 +143,7 @@ describe('bowline manifests', () => {
     expect(documents).toEqual(await manifests('--operators', 'badge,sticker'));
   });
 
-  it('prints what and where the objects are as a table', async () => {
+  it('prints kind, namespace and name of the objects as a table', async () => {
     const args = ['--operators', 'badge', '--image', 'img:1'];
     const { out } = await bowline(['manifests', ...args, '-o', 'table']);
     const [header, ...rows] = out.trimEnd().split('\n');
@@ -155,7 +155,7 @@ describe('bowline manifests', () => {
   });
 
   it.each<[readonly string[], RegExp]>([
-    [['--operators', 'badge'], /needs the image that the Deployment bowline runs: give --image.*IMAGE_MISSING/],
+    [['--operators', 'badge'], /needs an image for the Deployment bowline: set --image.*IMAGE_MISSING/],
     [['--operators', 'badge', '--image', 'x', '--part', 'mine'], /Allowed choices are admin, operator, all/],
     [['--image', 'x'], /no operators are selected/],
   ])('refuses %j with exit code 2', async (args, message) => {
@@ -164,7 +164,7 @@ describe('bowline manifests', () => {
     expect([code, out]).toEqual([2, '']);
   });
 
-  it('needs no image for what an administrator applies', async () => {
+  it('needs no image for the objects that an administrator applies', async () => {
     const { code, out } = await bowline(['manifests', '--operators', 'badge', '--part', 'admin']);
     expect(code).toBe(0);
     expect(out).not.toContain('kind: Deployment');
@@ -178,9 +178,9 @@ describe('bowline crds', () => {
     expect((await bowline(['crds', '--operators', 'badge', '-o', 'table'])).out).toMatch(
       /^KIND +NAMESPACE +NAME\nCustomResourceDefinition +badges\.cli\.test\.bowline\.dev\n$/,
     );
-    const none = { code: 0, out: '', err: 'there is nothing to install: sticker needs no kinds of its own\n' };
+    const none = { code: 0, out: '', err: 'nothing to install: no CustomResourceDefinitions in sticker\n' };
     expect(await bowline(['crds', '--operators', 'sticker'])).toEqual(none);
     const unknown = await bowline(['crds', '--operators', 'x']);
-    expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('there is no operator "x"')]);
+    expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('unknown operator "x"')]);
   });
 });

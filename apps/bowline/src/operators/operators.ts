@@ -10,7 +10,7 @@ export const operators: Registry = {
     load: async () => (await import('@bowline/configmap-sync')).configMapSync,
   },
   jasm: {
-    summary: 'JASM: brings secrets from outside stores into Secrets, asked for by pods',
+    summary: 'JASM: syncs secrets from external stores into Secrets, as requested by pods',
     load: async () => (await import('@bowline/jasm')).jasm,
   },
 };

@@ -20,7 +20,7 @@ export async function loadOperators(registry: Registry, names: readonly string[]
   if (unknown !== undefined) {
     throw new BowlineError(
       'BOWLINE_OPERATOR_UNKNOWN',
-      `there is no operator ${JSON.stringify(unknown)}${didYouMean(unknown, known)}: --operators takes ${known.join(', ')}`,
+      `unknown operator ${JSON.stringify(unknown)}${didYouMean(unknown, known)}: --operators accepts ${known.join(', ')}`,
     );
   }
   const chosen = Object.entries(registry).filter(([name]) => names.includes(name));

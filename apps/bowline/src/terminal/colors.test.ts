@@ -4,14 +4,14 @@ import { colorsFor } from './colors.ts';
 const terminal = { isTTY: true };
 const pipe = {};
 
-test('a terminal gets colours, a pipe does not, wherever it runs', () => {
+test('a terminal gets colours, a pipe does not', () => {
   expect(colorsFor(terminal, { TERM: 'xterm' }).isColorSupported).toBe(true);
   expect(colorsFor(pipe, { TERM: 'xterm' }).isColorSupported).toBe(false);
   expect(colorsFor(pipe, { TERM: 'xterm', CI: 'true' }).red('error')).toBe('error');
   expect(colorsFor(terminal, { TERM: 'dumb' }).isColorSupported).toBe(false);
 });
 
-test('NO_COLOR and FORCE_COLOR decide, the first before the second', () => {
+test('NO_COLOR takes precedence over FORCE_COLOR, and both over the terminal', () => {
   expect(colorsFor(terminal, { NO_COLOR: '1' }).isColorSupported).toBe(false);
   expect(colorsFor(pipe, { FORCE_COLOR: '1' }).isColorSupported).toBe(true);
   expect(colorsFor(terminal, { FORCE_COLOR: '0' }).isColorSupported).toBe(false);

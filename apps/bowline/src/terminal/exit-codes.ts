@@ -26,4 +26,4 @@ export const usageErrors: ReadonlySet<string> = new Set([
 
 /** exitCodeHelp is printed at the end of the help. */
 export const exitCodeHelp = `
-Exit codes: ${exitCodes.success} done, ${exitCodes.failure} could not be done (the message says why), ${exitCodes.usage} a mistake on the command line or in the configuration, nothing was attempted.`;
+Exit codes: ${exitCodes.success} success, ${exitCodes.failure} failure, ${exitCodes.usage} invalid command line or configuration; nothing was attempted.`;

@@ -10,7 +10,7 @@ const FORMATS: readonly OutputFormat[] = ['table', 'json', 'yaml'];
  * its default.
  */
 export function outputOption(byDefault: OutputFormat): Option {
-  return new Option('-o, --output <format>', 'how to print').choices(FORMATS).default(byDefault);
+  return new Option('-o, --output <format>', 'output format').choices(FORMATS).default(byDefault);
 }
 
 /** printFacts formats a value as text; `table` formats it for people. */

@@ -87,7 +87,7 @@ export const badge = defineOperator({
     }),
     command({
       name: 'text show',
-      summary: 'Shows how words are told apart',
+      summary: 'Shows how words are separated',
       args: { word: { summary: 'the first' }, other: { summary: 'the second', optional: true } },
       run: async ({ args, cluster, print }) => print(JSON.stringify({ ...args, cluster })),
     }),

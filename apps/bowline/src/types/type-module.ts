@@ -33,7 +33,7 @@ export function typeModule(
   if (duplicate) {
     throw new BowlineError(
       'BOWLINE_TYPES_INPUT',
-      `two kinds are named ${duplicate.name}, one of them of ${nameOf(duplicate.definition)}: choose one with --crd, and give each a module of its own`,
+      `two kinds are named ${duplicate.name}, one of them in ${nameOf(duplicate.definition)}: select one with --crd, and generate a module for each`,
     );
   }
   const parts = selected.map((version) => kindText(version, [...TAKEN, ...selected.map(({ name }) => name)]));

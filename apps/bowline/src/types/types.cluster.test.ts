@@ -33,10 +33,14 @@ it('reads definitions from a cluster, and writes the same module as from their f
   expect(out).toBe(readFileSync(fixture('routes.ts'), 'utf8'));
 
   const missing = await bowline(['types', '--kubeconfig', kubeconfig, '--crd', 'gateways.net.example.com']);
-  expect(missing).toMatchObject({ code: 2, out: '', err: expect.stringContaining('`kubectl get crds` lists those') });
+  expect(missing).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringContaining('`kubectl get crds` lists the existing'),
+  });
 });
 
-it('writes kinds by which objects are written and read in every version', async () => {
+it('generates kinds with which objects are written and read in every version', async () => {
   await using c = await cluster({ prefix: 'types' });
   await install(c);
   await vi.waitFor(() => c.admin.list(HTTPRouteV1), { timeout: 20_000 });
@@ -70,7 +74,7 @@ export async function typesHold(client: Client): Promise<void> {
   route.spec.rule satisfies unknown;
   // @ts-expect-error rules are required
   await client.create(HTTPRouteV1, { metadata: { name: 'b' }, spec: {} });
-  // @ts-expect-error nobody may change what was read
+  // @ts-expect-error objects that were read are read-only
   route.spec.timeout = 1;
   // @ts-expect-error one kind does not stand for another
   HTTPRouteV1beta1 satisfies typeof HTTPRouteV1;

@@ -22,7 +22,7 @@ async function types(...args: readonly string[]): Promise<string> {
 }
 
 describe('bowline types', () => {
-  it('writes what the CRD says as types; types.cluster.test.ts uses them, and the type check compiles both', async () => {
+  it('generates types for the schemas of a CRD; types.cluster.test.ts uses them, and the type check compiles both', async () => {
     await expect(await types(routes)).toMatchFileSnapshot('fixtures/routes.ts');
   });
 
@@ -30,7 +30,7 @@ describe('bowline types', () => {
     await expect(await types(example('certificates.yaml'))).toMatchFileSnapshot(example('certificates.ts'));
   });
 
-  it('reads JSON and Lists, and writes the same for the same definitions in another order', async () => {
+  it('reads JSON and Lists, and writes the same module for definitions in another order', async () => {
     const { parseAllDocuments } = await import('yaml');
     const [certificates, , route] = [example('certificates.yaml'), routes].flatMap((path) =>
       parseAllDocuments(readFileSync(path, 'utf8')).map((document) => document.toJS() as object),
@@ -43,13 +43,13 @@ describe('bowline types', () => {
     expect(one).toContain('export const HTTPRouteV1:');
   });
 
-  it('narrows to definitions and versions, and leaves the version out of names where there is one', async () => {
+  it('selects definitions and versions, and omits the version from names if there is only one', async () => {
     const module = await types(routes, '--crd', 'http-routes.net.example.com', '--versions', 'v1');
     expect(module).toContain("export const HTTPRoute: Resource<HTTPRoute, 'HTTP-Route.v1.net.example.com'>");
     expect(module).not.toContain('V1beta1');
   });
 
-  it('replaces a file that it wrote, and no other', async () => {
+  it('overwrites only files that it wrote', async () => {
     const output = await files.write('kinds.ts', '// mine\n');
     const args = ['types', example('certificates.yaml'), '--output', output];
     expect(await bowline(args)).toMatchObject({
@@ -64,17 +64,17 @@ describe('bowline types', () => {
 
   it.each<[string, string, readonly string[], RegExp]>([
     [
-      'no definition',
+      'a file without definitions',
       'kind: Pod\napiVersion: v1\n',
       [],
-      /holds no CustomResourceDefinition; name the file with the CRDs/,
+      /contains no CustomResourceDefinition; pass the file with the CRDs/,
     ],
-    ['no YAML', 'a: [', [], /it is no valid YAML: /],
+    ['invalid YAML', 'a: [', [], /it is not valid YAML: /],
     [
-      'an old definition',
+      'a definition in an old version',
       'kind: CustomResourceDefinition\napiVersion: apiextensions.k8s.io/v1beta1\nmetadata: { name: a.b }\n',
       [],
-      /a\.b has the apiVersion apiextensions\.k8s\.io\/v1beta1; give one of apiextensions\.k8s\.io\/v1/,
+      /a\.b has the apiVersion apiextensions\.k8s\.io\/v1beta1; use apiextensions\.k8s\.io\/v1/,
     ],
   ])('refuses %s with exit code 2', async (_, text, args, message) => {
     const path = await files.write('wrong.yaml', text);
@@ -85,13 +85,13 @@ describe('bowline types', () => {
 
   it.each<[readonly string[], RegExp]>([
     [[], /needs a file with CRDs, or --crd with the names/],
-    [[routes, '--context', 'a'], /reads a file or a cluster: leave out the file/],
+    [[routes, '--context', 'a'], /reads either a file or a cluster: omit the file/],
     [
       [routes, '--crd', 'gateways.net.example.com'],
-      /holds no CustomResourceDefinition gateways.* it holds http-routes/,
+      /contains no CustomResourceDefinition gateways.* it contains http-routes/,
     ],
     [[routes, '--versions', 'v2'], /has no version v2; it has v1beta1, v1, v1alpha1: choose with --versions/],
-    [['/nowhere.yaml'], /cannot make types from \/nowhere\.yaml: ENOENT; name a readable file/],
+    [['/nowhere.yaml'], /cannot generate types from \/nowhere\.yaml: ENOENT; pass a readable file/],
   ])('refuses %j with exit code 2', async (args, message) => {
     const { code, out, err } = await bowline(['types', ...args]);
     expect([code, out]).toEqual([2, '']);

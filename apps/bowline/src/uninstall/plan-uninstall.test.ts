@@ -40,7 +40,7 @@ describe('planUninstall', () => {
     ]);
   });
 
-  it('leaves what is shared to the operators that stay, once they run without the one that goes', () => {
+  it('keeps shared objects for the remaining operators, once they run without the removed one', () => {
     expect(() => planUninstall(shared, ['a'])).toThrow(
       /the Deployment home\/bowline also runs b; apply .*--operators b/,
     );
@@ -50,7 +50,7 @@ describe('planUninstall', () => {
     ]);
   });
 
-  it('knows what is left of an install that was interrupted', () => {
+  it('finds the remaining objects of an interrupted uninstall', () => {
     const left = { ...shared, objects: shared.objects.slice(0, 2) };
     expect(planUninstall(left, undefined).operators).toEqual(['a', 'b']);
     const nothing = { ...shared, workloads: [], objects: [] };
@@ -58,7 +58,7 @@ describe('planUninstall', () => {
     expect(planUninstall(shared, ['x']).steps).toEqual([]);
   });
 
-  it('lets objects go that wait for an operator of which nothing is installed any more', () => {
+  it('releases objects that have the finalizer of an operator that is not installed', () => {
     const nothing = { ...shared, workloads: [], objects: [] };
     const scopes = [{ operator: 'x', namespaces: undefined, others: [] }];
     expect(planUninstall(nothing, undefined, ['x'])).toMatchObject({ operators: ['x'], steps: [], scopes });
@@ -69,29 +69,29 @@ describe('planUninstall', () => {
 
   it.each<[string, InstallState, readonly string[] | undefined, readonly string[]]>([
     [
-      'all known ones where nothing is installed',
+      'all known operators if nothing is installed',
       { ...shared, workloads: [], objects: [] },
       undefined,
       ['a', 'b', 'c'],
     ],
     [
-      'all known ones where only shared things are left',
+      'all known operators if only shared objects are left',
       { ...shared, workloads: [], objects: shared.objects.slice(0, 1) },
       undefined,
       ['a', 'b', 'c'],
     ],
-    ['none beside an install', shared, undefined, []],
-    ['the chosen ones that are not installed', shared, ['b', 'c'], ['c']],
-  ])('takes for abandoned %s', (_, state, chosen, expected) => {
+    ['none if an install exists', shared, undefined, []],
+    ['the chosen operators that are not installed', shared, ['b', 'c'], ['c']],
+  ])('returns as possibly abandoned %s', (_, state, chosen, expected) => {
     expect(perhapsAbandoned(state, chosen, ['a', 'b', 'c'])).toEqual(expected);
   });
 
   it.each<[string, readonly InstalledWorkload[], readonly string[] | 'all']>([
     ['no other install', [], []],
-    ['another one of the whole cluster', [workload('bowline', ['a'], { namespace: 'x' })], 'all'],
-    ['one in some namespaces', [workload('bowline', ['a'], { namespace: 'x', namespaces: ['n'] })], ['n']],
-    ['one of another operator', [workload('bowline', ['b'], { namespace: 'x' })], []],
-  ])('leaves the objects alone that %s looks after', (_, others, expected) => {
+    ['another cluster-wide install', [workload('bowline', ['a'], { namespace: 'x' })], 'all'],
+    ['an install in some namespaces', [workload('bowline', ['a'], { namespace: 'x', namespaces: ['n'] })], ['n']],
+    ['an install of another operator', [workload('bowline', ['b'], { namespace: 'x' })], []],
+  ])('does not select the objects managed by %s', (_, others, expected) => {
     const limited = [workload('bowline', ['a'], { namespaces: ['m', 'n'] })];
     const { scopes } = planUninstall({ ...shared, workloads: limited, others }, ['a']);
     expect(scopes).toEqual([{ operator: 'a', namespaces: ['m', 'n'], others: expected }]);

@@ -97,12 +97,12 @@ async function deleteAll(options: UninstallOptions, kinds: readonly KindInScope[
       left.push(...objects.map((object) => describe({ resource: kind.resource, object })));
     }
     if (left.length === 0) break;
-    if (left.length !== before) progress(`waiting for ${left.length} objects to go`);
+    if (left.length !== before) progress(`waiting for ${left.length} objects to be deleted`);
     before = left.length;
     if (wire.monotonic() >= until) throw stuck(some(left));
     await wire.sleep(BETWEEN_LOOKS_MS, signal);
   }
-  if (before !== undefined) progress('all objects are gone');
+  if (before !== undefined) progress('all objects are deleted');
 }
 
 /** Objects with our finalizer can only be deleted while their operator runs. */
@@ -118,7 +118,7 @@ async function requireRunning(
     if ((running?.status?.readyReplicas ?? 0) > 0) continue;
     throw new BowlineError(
       'BOWLINE_UNINSTALL_NOT_RUNNING',
-      `cannot delete the ${kind.resource.kind} objects: ${kind.scope.operator} would do what their deletion policies say, but the Deployment ${keyString(key)} has no ready pod; repair it, or leave out --delete-resources to keep the objects`,
+      `cannot delete the ${kind.resource.kind} objects: ${kind.scope.operator} must apply their deletion policies, but the Deployment ${keyString(key)} has no ready pod; repair it, or omit --delete-resources to keep the objects`,
     );
   }
 }
@@ -137,10 +137,10 @@ async function deleteKind(options: UninstallOptions, { resource, scope, isOwn }:
   if (scope.others === 'all' || scope.others.length > 0) return keep('another install uses it');
   const labels = Object.entries(PART_OF);
   if (labels.some(([label, value]) => definition.metadata?.labels?.[label] !== value)) {
-    return keep('it does not carry the label of Bowline');
+    return keep('it does not have the label of Bowline');
   }
   const { items } = await client.list(resource, { metadataOnly: true, limit: 1, signal });
-  if (items.length > 0) return keep('there are objects of it that this install did not look after');
+  if (items.length > 0) return keep('it has objects that this install does not manage');
   await remove(options, { resource: CustomResourceDefinition, object: definition });
 }
 
@@ -163,6 +163,6 @@ function some(names: readonly string[]): string {
 function stuck(what: string): BowlineError {
   return new BowlineError(
     'BOWLINE_UNINSTALL_STUCK',
-    `${what} did not go in time: see their conditions, events and finalizers; run the command again to continue, with a longer --timeout if they are only slow`,
+    `${what} were not deleted in time: see their conditions, events and finalizers; run the command again to continue, with a longer --timeout if they are only slow`,
   );
 }

@@ -16,18 +16,24 @@ describe('showPlan', () => {
       installed,
       false,
       'Uninstalls a from namespace home',
-      '2 Badge and their kind, the namespace home, and every',
+      '2 Badge and their CRD, the namespace home, and all objects',
     ],
     [
       'an install with its objects',
       installed,
       true,
       'Uninstalls a from namespace home',
-      'the namespace home, and what',
+      'the namespace home, and the objects',
     ],
-    ['what was left behind', abandoned, false, 'Nobody runs a any more', '2 Badge and their kind, and everything'],
-    ['what was left behind with its objects', abandoned, true, 'Nobody runs a any more', 'what the deletion policies'],
-  ])('tells people what goes and what stays of %s', async (_, plan, deleteResources, title, kept) => {
+    ['an abandoned operator', abandoned, false, 'No process runs a, but', '2 Badge and their CRD, and all objects'],
+    [
+      'an abandoned operator with its objects',
+      abandoned,
+      true,
+      'No process runs a, but',
+      'the objects that the deletion policies',
+    ],
+  ])('lists what is removed and what is kept of %s', async (_, plan, deleteResources, title, kept) => {
     const text = await showPlan(plan, counts, { deleteResources, format: 'table' });
     expect(text).toMatch(new RegExp(`^${title}`));
     expect(text).toContain(`\nKept: ${kept}`);

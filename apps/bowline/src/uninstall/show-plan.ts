@@ -76,8 +76,8 @@ function planTable(plan: Plan, counts: readonly KindCount[], deleteResources: bo
   // If the install was removed by other means, its namespace may be gone too.
   const home = plan.steps.length > 0 ? [`the namespace ${plan.namespace}`] : [];
   const written = deleteResources
-    ? 'what the deletion policies of the objects leave'
-    : 'everything that the operators wrote';
+    ? 'the objects that the deletion policies retain'
+    : 'all objects that the operators wrote';
   const staying = [...(deleteResources ? [] : kept(counts)), ...home];
   return [
     title(plan),
@@ -92,16 +92,16 @@ function planTable(plan: Plan, counts: readonly KindCount[], deleteResources: bo
 
 function title({ operators, namespace, steps }: Plan): string {
   const names = operators.join(', ');
-  if (steps.length > 0) return `Uninstalls ${names} from namespace ${namespace}. In this order it removes:`;
-  return `Nobody runs ${names} any more, and objects wait for it. In this order it removes:`;
+  if (steps.length > 0) return `Uninstalls ${names} from namespace ${namespace}. Removes, in this order:`;
+  return `No process runs ${names}, but objects still have its finalizers. Removes, in this order:`;
 }
 
 function deletion({ objects, kind }: KindCount): string {
-  return `${objects} ${kind}, by their deletion policies`;
+  return `${objects} ${kind}, according to their deletion policies`;
 }
 
 function kept(counts: readonly KindCount[]): readonly string[] {
-  return counts.map(({ objects, kind }) => `${objects} ${kind} and their kind`);
+  return counts.map(({ objects, kind }) => `${objects} ${kind} and their CRD`);
 }
 
 function warnings(counts: readonly KindCount[]): readonly string[] {
@@ -109,6 +109,6 @@ function warnings(counts: readonly KindCount[]): readonly string[] {
     .filter(({ terminating }) => terminating > 0)
     .map(
       ({ terminating, kind }) =>
-        `Note: ${terminating} ${kind} are being deleted; they go without their deletion policies.`,
+        `Note: ${terminating} ${kind} are being deleted; their deletion policies are not applied.`,
     );
 }

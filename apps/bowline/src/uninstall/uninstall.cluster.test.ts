@@ -20,7 +20,7 @@ const crd = { name: 'medals.cli.test.bowline.dev' };
 const finalizer = 'cli.test.bowline.dev/finalizer';
 
 describe('bowline uninstall', () => {
-  it('asks, keeps objects, kinds and copies, and goes on where it was killed', async () => {
+  it('asks for confirmation, keeps objects, CRDs and copies, and continues where it was killed', async () => {
     await using files = await temporaryFiles();
     await using c = await cluster();
     const { home, start } = await install(c, files, ['--operators', 'medal,sticker']);
@@ -48,9 +48,12 @@ describe('bowline uninstall', () => {
     );
     expect(shared.code).toBe(1);
     const unasked = await bowline(uninstall);
-    expect([unasked.code, unasked.err]).toEqual([2, expect.stringContaining('no terminal to ask on; give --yes')]);
+    expect([unasked.code, unasked.err]).toEqual([
+      2,
+      expect.stringContaining('no terminal for the confirmation; pass --yes'),
+    ]);
     const declined = await bowline(uninstall, { ask: () => Promise.resolve('no') });
-    expect([declined.code, declined.err]).toEqual([1, expect.stringContaining('the answer was not yes')]);
+    expect([declined.code, declined.err]).toEqual([1, expect.stringContaining('the plan was not confirmed')]);
     expect(unasked.out).toMatch(/1\. webhooks +ValidatingWebhookConfiguration bowline-medal-/);
     expect(unasked.out).toMatch(/finalizers +of 1 Medal/);
     const { out } = await bowline([...uninstall, '--dry-run', '-o', 'json']);
@@ -98,7 +101,7 @@ describe('bowline uninstall', () => {
     await c.admin.delete(Medal, medal);
   });
 
-  it('removes what a run without an install has made for itself, and nothing that only has its name', async () => {
+  it('removes what a run without an install created, and no other object of the same name', async () => {
     await using files = await temporaryFiles();
     await using c = await cluster();
     const kubeconfig = await files.write('admin', JSON.stringify(await c.kubeconfig('admin')));
@@ -117,7 +120,7 @@ describe('bowline uninstall', () => {
     await c.admin.get(Secret, { ...foreign, name: 'badge-webhook-tls' });
   });
 
-  it('lets objects and kinds go that were left behind when an install was deleted by kubectl', async () => {
+  it('releases objects and CRDs that remain after an install was deleted with kubectl', async () => {
     await using files = await temporaryFiles();
     await using c = await cluster();
     const kubectl = await kubectlOf(c);
@@ -148,7 +151,7 @@ describe('bowline uninstall', () => {
 
     await c.admin.patch(Lease, lease, { type: 'merge', body: { spec: { holderIdentity: '' } } });
     const { code, err, out: plan } = await bowline(uninstall);
-    expect(plan).toMatch(/^Nobody runs medal any more/);
+    expect(plan).toMatch(/^No process runs medal, but/);
     expect(plan).toMatch(/1\. finalizers +of 1 Medal/);
     expect(plan).toContain('Note: 1 Medal are being deleted');
     expect([code, err]).toEqual([0, expect.stringContaining('released 1 Medal')]);
@@ -156,7 +159,7 @@ describe('bowline uninstall', () => {
     expect((await c.admin.get(ConfigMap, medal)).data).toEqual({ text: 'gold' });
   });
 
-  it('lets the deletion policies run with --delete-resources, and removes the kinds', async () => {
+  it('applies the deletion policies with --delete-resources, and removes the CRDs', async () => {
     await using files = await temporaryFiles();
     await using c = await cluster();
     const { home, start } = await install(c, files, ['--operators', 'medal']);
@@ -183,7 +186,7 @@ describe('bowline uninstall', () => {
     await c.admin.patch(Deployment, workload, { type: 'merge', body: { spec: { replicas: 1 } } });
     await c.until(Deployment, workload, ({ status }) => (status?.readyReplicas ?? 0) > 0);
     const { code, err, out } = await bowline(uninstall);
-    expect(out).toMatch(/1\. objects +1 Medal, by their deletion policies/);
+    expect(out).toMatch(/1\. objects +1 Medal, according to their deletion policies/);
     expect([code, err]).toEqual([0, expect.stringContaining(`removed CustomResourceDefinition ${crd.name}`)]);
     expect(await c.admin.find(ConfigMap, medal)).toBeUndefined();
     await c.untilGone(CustomResourceDefinition, crd);

@@ -21,7 +21,10 @@ export class ServedKinds {
   async resourceOf({ apiVersion = '', kind = '' }: KubernetesObject): Promise<Resource<KubernetesObject>> {
     const served = (await this.#servedIn(apiVersion)).find((each) => each.kind === kind && !each.name.includes('/'));
     if (!served) {
-      throw new BowlineError('BOWLINE_KINDS_MISSING', `the cluster does not know ${kind} in ${apiVersion}; install it`);
+      throw new BowlineError(
+        'BOWLINE_KINDS_MISSING',
+        `the cluster does not serve ${kind} in ${apiVersion}; install its CustomResourceDefinition`,
+      );
     }
     const [version = '', group = ''] = apiVersion.split('/').reverse();
     const scope = served.namespaced ? 'Namespaced' : 'Cluster';

@@ -8,18 +8,18 @@ const withTries = { ...sticker, local: { tries: ['bowline sticker peel a', 'kube
 const events = 'kubectl get events -A --watch';
 
 describe('commandsToTry', () => {
-  it('looks at a sample where an operator says nothing, and at events at last', () => {
+  it('describes a sample if an operator declares no commands, and shows events last', () => {
     const tries = ['kubectl get badges -A', 'kubectl describe badges b -n a', events];
     expect(commandsToTry([withSample], undefined, {})).toEqual(tries);
     expect(commandsToTry([sticker], undefined, {})).toEqual(['kubectl get namespaces', events]);
   });
 
-  it('takes the best of every operator before the second of any', () => {
+  it('takes the first command of every operator before the second of any', () => {
     const tries = ['kubectl get badges -A', 'bowline sticker peel a', events];
     expect(commandsToTry([withSample, withTries], undefined, {})).toEqual(tries);
   });
 
-  it('names the kubeconfig, and Bowline as it was started', () => {
+  it('includes the kubeconfig, and the command that started Bowline', () => {
     expect(commandsToTry([withTries], '/tmp/k', { npm_lifecycle_event: 'start' })).toEqual([
       'npm run bowline -- sticker peel a --kubeconfig /tmp/k',
       'kubectl --kubeconfig /tmp/k get stickers',

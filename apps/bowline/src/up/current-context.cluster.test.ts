@@ -38,7 +38,7 @@ async function upIn(c: Cluster, sample: Sample, ...options: string[]): Promise<E
   return { ...ended, asked };
 }
 
-it('works in the cluster of the current context after a yes, and makes samples there only if it is told to', async () => {
+it('uses the cluster of the current context after confirmation, and creates samples there only on request', async () => {
   await using c = await cluster();
   const metadata = { namespace: c.namespace, name: 'sample' };
   const sample = { apiVersion: apiVersionOf(Ribbon), kind: Ribbon.kind, metadata, spec: { color: 'red' } };

@@ -38,7 +38,7 @@ export interface UpInput {
 }
 
 /**
- * runUp runs operators, with samples, until the process is told to stop, or until all is ready if that was requested.
+ * runUp runs operators, with samples, until the process is stopped, or until everything is ready if that was requested.
  */
 export async function runUp({ operators, options, io, terminal }: UpInput): Promise<void> {
   // The same as in `bowline run`: this is the memory that operators need in a cluster.
@@ -69,7 +69,7 @@ export async function runUp({ operators, options, io, terminal }: UpInput): Prom
   try {
     const shown = (options.samples ?? cluster.isOwn) ? operators.filter(({ samples }) => samples.length > 0) : [];
     const samples = shown.flatMap((operator) => operator.samples.map(inManagerNamespace));
-    if (samples.length > 0) view.progress('making the samples');
+    if (samples.length > 0) view.progress('creating the samples');
     await Promise.race([applyObjects(cluster.admin, samples, signal), failed]);
     const wanted = shown.flatMap(statesToAwait);
     const isReady = await Promise.race([
@@ -140,13 +140,13 @@ function statesToAwait({ resources, samples, local }: Operator): readonly string
 function unready(states: readonly ObjectState[], wanted: readonly string[]): readonly string[] {
   return wanted.flatMap((name) => {
     const state = states.find(({ kind, key }) => `${kind} ${key}` === name);
-    return state?.isReady ? [] : [`${name}: ${state?.message ?? 'not there yet'}`];
+    return state?.isReady ? [] : [`${name}: ${state?.message ?? 'not created yet'}`];
   });
 }
 
 function notReady({ timeout }: UpOptions, problems: readonly string[]): BowlineError {
   return new BowlineError(
     'BOWLINE_UP_NOT_READY',
-    `not everything was ready within ${timeout} (${problems.join('; ')}): give a longer --timeout, or leave --exit-when-ready out to look at it`,
+    `not everything was ready within ${timeout} (${problems.join('; ')}): set a longer --timeout, or omit --exit-when-ready to inspect the objects`,
   );
 }

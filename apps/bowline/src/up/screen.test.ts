@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { plain } from '../terminal/colors.ts';
-import { draw, Screen } from './screen.ts';
+import { draw, type Picture, Screen } from './screen.ts';
 import type { ObjectState } from './watched-objects.ts';
 
 const state = (key: string, isReady: boolean, message = 'all is well'): ObjectState => ({
@@ -11,14 +11,15 @@ const state = (key: string, isReady: boolean, message = 'all is well'): ObjectSt
   message,
 });
 
-const nothing = { heading: ['ready'], states: [], happenings: [], notes: [] };
+const nothing: Picture = { heading: ['ready'], states: [], happenings: [], notes: [] };
 
 describe('draw', () => {
-  it('shows objects below their operator, then the latest that happened, then warnings', () => {
+  it('shows objects below their operator, then the latest events, then warnings', () => {
     const happenings = [
       { at: '2026-11-16T04:29:36Z', isWarning: false, text: 'ConfigMapSync a/b Created: created c/b' },
     ];
-    const picture = { ...nothing, states: [state('a/b', true), state('a/c', false)], happenings, notes: ['careful'] };
+    const states = [state('a/b', true), state('a/c', false)];
+    const picture: Picture = { ...nothing, states, happenings, notes: ['careful'] };
     expect(draw(picture, plain, 80)).toEqual([
       'ready',
       '',
@@ -40,13 +41,13 @@ describe('draw', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
   });
 
-  it('puts a message of several lines on one', () => {
+  it('joins a message of several lines', () => {
     expect(draw({ ...nothing, states: [state('a/b', false, 'one\ntwo')] }, plain, 80).at(-1)).toContain('one two');
   });
 });
 
 describe('Screen', () => {
-  it('replaces the last picture by the next', () => {
+  it('replaces the previous picture', () => {
     const written: string[] = [];
     const screen = new Screen({ columns: 80, write: (text) => written.push(text) }, plain);
     screen.show({ ...nothing, states: [state('a/b', false)] });
@@ -55,7 +56,7 @@ describe('Screen', () => {
     expect(written[1]?.startsWith('\u001B[4A\u001B[0J')).toBe(true);
   });
 
-  it('counts the rows that a long line of the heading takes, colours apart', () => {
+  it('counts the rows of a wrapped heading line, ignoring colours', () => {
     const written: string[] = [];
     const screen = new Screen({ columns: 40, write: (text) => written.push(text) }, plain);
     const heading = [`\u001B[32m${'x'.repeat(40)}\u001B[39m`, 'y'.repeat(81)];

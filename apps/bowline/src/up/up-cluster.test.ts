@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { temporaryFiles } from '../testing/child-process.test-support.ts';
 import { bowline } from '../testing/test-operators.test-support.ts';
 
-it('names the cluster of the current context and what is unsafe there, and does nothing without a yes', async () => {
+it('prints the cluster of the current context and what is unsafe there, and does nothing without confirmation', async () => {
   await using files = await temporaryFiles();
   const KUBECONFIG = await files.write(
     'kubeconfig',
@@ -20,6 +20,6 @@ it('names the cluster of the current context and what is unsafe there, and does 
   const args = ['up', '--control-plane', 'current-context', '--operators', 'badge,sticker'];
   const { code, out, err } = await bowline(args, { env: { KUBECONFIG }, ask });
   expect(asked).toEqual([expect.stringContaining('https://cluster.example.com')]);
-  expect(err).toMatch(/caution: sticker: glue is strong\n.*nothing was done in the cluster.*UP_UNCONFIRMED/s);
+  expect(err).toMatch(/caution: sticker: glue is strong\n.*nothing was changed in the cluster.*UP_UNCONFIRMED/s);
   expect({ code, out }).toEqual({ code: 2, out: '' });
 });

@@ -98,12 +98,12 @@ async function currentContext({ yes, warnings }: UpClusterOptions, io: Io): Prom
   for (const warning of warnings) io.err(`caution: ${warning}\n`);
   if (!yes) {
     const answer = await io.ask(
-      `This installs the operators' kinds in the cluster at ${server} and runs them with your rights. Go on? [y/N] `,
+      `This installs the operators' CRDs in the cluster at ${server} and runs the operators with your permissions. Continue? [y/N] `,
     );
     if (answer === undefined || !/^y(es)?$/i.test(answer.trim())) {
       throw new BowlineError(
         'BOWLINE_UP_UNCONFIRMED',
-        `nothing was done in the cluster at ${server}; answer y, give --yes, or leave --control-plane out to use an embedded one`,
+        `nothing was changed in the cluster at ${server}; answer y, pass --yes, or omit --control-plane to use an embedded one`,
       );
     }
   }

@@ -47,7 +47,7 @@ async function clientOf(kubeconfig: string): Promise<Client> {
 const copyKey = { namespace: 'sample-team-red', name: 'registry-ca' };
 
 describe('bowline up', () => {
-  it('ends with 0 once every sample is ready, and says so in one line of JSON', async () => {
+  it('exits with 0 once every sample is ready, and reports it in one line of JSON', async () => {
     const { kind } = await sharedControlPlane();
     const { lines, errors, ended } = bowlineUp('--control-plane', kind, '--exit-when-ready', '--json');
     const { value } = await lines.next();
@@ -64,7 +64,7 @@ describe('bowline up', () => {
     expect([await ended, errors()]).toEqual([[0, null], '']);
   });
 
-  it('lets others use what it runs until it is told to stop, and leaves nothing behind', async () => {
+  it('serves other clients until it is stopped, and leaves nothing behind', async () => {
     const { kind } = await sharedControlPlane();
     const up = bowlineUp('--control-plane', kind);
     const kubeconfig = await untilRunning(up);
@@ -78,7 +78,7 @@ describe('bowline up', () => {
     await expect(readFile(kubeconfig)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('continues with what a data folder keeps, and makes no samples where none are wanted', async () => {
+  it('continues with the data of its data folder, and creates no samples with --no-samples', async () => {
     const { kind } = await sharedControlPlane();
     const folder = await mkdtemp(join(tmpdir(), 'bowline-up-'));
     const run = async (...options: string[]): Promise<{ kubeconfig: string; copy: ConfigMap }> => {
@@ -100,7 +100,7 @@ describe('bowline up', () => {
     }
   });
 
-  it('shows a new value of the mock once a pod asks again, and what its operator says of the pod', async () => {
+  it('shows a new value of the mock after a pod requests it again, and the events of the operator about the pod', async () => {
     const { kind } = await sharedControlPlane();
     const { child, lines, ended } = bowlineUp('--control-plane', kind, '--operators', 'jasm');
     let kubeconfig = '';
@@ -131,7 +131,7 @@ describe('bowline up', () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  it('says which samples were not ready in time, and ends with 1', async () => {
+  it('reports which samples were not ready in time, and exits with 1', async () => {
     const { kind } = await sharedControlPlane();
     const { errors, ended } = bowlineUp('--control-plane', kind, '--exit-when-ready', '--timeout', '1ms', '--json');
     expect(await ended).toEqual([1, null]);

@@ -163,8 +163,8 @@ export class WatchedObjects {
 /** readiness returns the state of the condition `Ready`, if it is about the current generation. */
 function readiness({ metadata, status }: Conditioned): ShownState {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
-  if (!ready) return { isReady: false, message: 'not looked at yet' };
+  if (!ready) return { isReady: false, message: 'not reconciled yet' };
   const isCurrent = ready.observedGeneration === undefined || ready.observedGeneration === metadata?.generation;
-  if (!isCurrent) return { isReady: false, message: 'being looked at' };
+  if (!isCurrent) return { isReady: false, message: 'reconciling' };
   return { isReady: ready.status === 'True', message: ready.message ?? '' };
 }

@@ -24,7 +24,7 @@ function watch(session: ClientHttp2Session, resourceVersion: string): Promise<vo
     const stream = session.request({ ':path': path, accept: 'application/json' });
     stream.on('response', ({ ':status': status }) => {
       if (status === 200) resolve();
-      else reject(new Error(`a watch was answered ${status}`));
+      else reject(new Error(`a watch returned ${status}`));
     });
     stream.on('data', (chunk: Buffer) => {
       for (let at = chunk.indexOf(newLine); at >= 0; at = chunk.indexOf(newLine, at + 1)) awaited -= 1;
@@ -47,7 +47,7 @@ function send(session: ClientHttp2Session, method: string, path: string, body: s
     });
     stream.on('error', reject);
     stream.on('end', () =>
-      status < 300 ? resolve(text) : reject(new Error(`${method} ${path} answered ${status}: ${text}`)),
+      status < 300 ? resolve(text) : reject(new Error(`${method} ${path} returned ${status}: ${text}`)),
     );
     stream.end(body);
   });

@@ -11,7 +11,7 @@ const response = await transport.request({ method: 'GET', lane: 'call', path: '/
 await response.text();
 const readyMs = performance.now() - start;
 const { user, system } = process.cpuUsage(cpu);
-if (response.status !== 200) throw new Error(`the first request was answered ${response.status}`);
+if (response.status !== 200) throw new Error(`the first request returned ${response.status}`);
 report({ readyMs, cpuMs: (user + system) / 1_000 });
 await untilReleased();
 await transport.close();

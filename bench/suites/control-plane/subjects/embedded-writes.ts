@@ -12,7 +12,7 @@ async function send(method: 'POST' | 'PUT', path: string, body: string): Promise
   const headers = { 'content-type': 'application/json', accept: 'application/json', 'user-agent': 'bowline-bench' };
   const response = await transport.request({ method, path, body, headers, lane: 'call' });
   const text = await response.text();
-  if (response.status >= 300) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+  if (response.status >= 300) throw new Error(`${method} ${path} returned ${response.status}: ${text}`);
 }
 
 report({ ready: true });

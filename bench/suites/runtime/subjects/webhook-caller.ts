@@ -72,7 +72,7 @@ function call({ port, path, agent }: Server, body: string): Promise<number> {
           const ms = performance.now() - start;
           const text = Buffer.concat(chunks).toString();
           if (response.statusCode === 200 && text.includes('"allowed":true')) resolve(ms);
-          else reject(new Error(`${path} answered ${response.statusCode}: ${text.slice(0, 200)}`));
+          else reject(new Error(`${path} returned ${response.statusCode}: ${text.slice(0, 200)}`));
         });
       },
     );

@@ -21,7 +21,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-describe("a real control plane of one's own", () => {
+describe('a dedicated real control plane', () => {
   let starting: Promise<ControlPlane> | undefined;
   const crashes: string[] = [];
   /** start returns the control plane shared by these tests. It skips the test if none can be started. */

@@ -137,6 +137,6 @@ async function post(url: string, body: object): Promise<string> {
   if (answer.status === 200) return answer.text;
   throw new BowlineError(
     'BOWLINE_CONTROL_PLANE_COMPONENT',
-    `etcd did not answer ${new URL(url).pathname}: ${answer.text.slice(0, 200)}; check that it runs, or restart it`,
+    `etcd returned an error for ${new URL(url).pathname}: ${answer.text.slice(0, 200)}; check that it is running, or restart it`,
   );
 }

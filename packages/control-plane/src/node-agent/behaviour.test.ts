@@ -19,7 +19,7 @@ describe('parsePodBehaviours', () => {
     ['explode', 'unknown pod behaviour "explode"'],
     ['toString', 'unknown pod behaviour "toString"'],
     ['{"do":"run"', 'it is not JSON'],
-    ['[1]', 'a behaviour must be a word or a JSON object'],
+    ['[1]', 'a behaviour must be a name or a JSON object'],
     ['{"do":"run","exitCode":1}', '"run" has no field "exitCode"; it has none'],
     ['{"do":"crash","constructor":1}', '"crash" has no field "constructor"'],
     ['{"do":"crash","exitCode":-1}', '"exitCode" of "crash" must be a non-negative integer'],
@@ -40,7 +40,7 @@ test.each([
   ['7', 'a rule must be a JSON object'],
   ['{"pod":"web","behaviour":{"do":"run"}}', 'a rule has no field "pod"; it has name, selector and behaviour'],
   ['{"name":1,"behaviour":{"do":"run"}}', '"name" of a rule must be a string'],
-  ['{"name":"web"}', 'a behaviour must be a word or a JSON object'],
+  ['{"name":"web"}', 'a behaviour must be a name or a JSON object'],
 ])('a rule %s is rejected with the reason', (text, problem) => {
   expect(() => parsePodRule(text)).toThrow(problem);
 });

@@ -129,7 +129,7 @@ export function parseNodeBehaviour(text: string | undefined): NodeBehaviour {
 
 /** checkPodBehaviour rejects values that are not a behaviour, with a message that lists the valid ones. */
 export function checkPodBehaviour(value: unknown): PodBehaviour {
-  const { do: verb, ...details } = isObject(value) ? value : refuse('a behaviour must be a word or a JSON object');
+  const { do: verb, ...details } = isObject(value) ? value : refuse('a behaviour must be a name or a JSON object');
   if (typeof verb !== 'string' || !Object.hasOwn(FIELDS, verb)) {
     return refuse(`unknown pod behaviour ${JSON.stringify(verb)}; use one of ${Object.keys(FIELDS).join(', ')}`);
   }

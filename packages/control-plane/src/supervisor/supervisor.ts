@@ -190,7 +190,7 @@ export class Supervisor implements AsyncDisposable {
   #lost(why: string): BowlineError {
     return new BowlineError(
       'BOWLINE_SUPERVISOR',
-      `the control plane's supervisor process (${this.#child.spawnargs.join(' ')}) is gone: ${why}; start the control plane again${this.#errors ? `\n${this.#errors}` : ''}`,
+      `the control plane's supervisor process (${this.#child.spawnargs.join(' ')}) has exited: ${why}; start the control plane again${this.#errors ? `\n${this.#errors}` : ''}`,
     );
   }
 }

@@ -81,7 +81,7 @@ async function configure<T extends Configuration>(
   await deleted();
   await c.admin.create(kind, limited(wanted, c.namespace));
   c.onDispose(deleted);
-  await waitFor(`the API server to ask ${key.name}`, () => isAsked(c, kind, key.name), signal);
+  await waitFor(`the API server to call ${key.name}`, () => isAsked(c, kind, key.name), signal);
 }
 
 /** The label that selects a namespace by its name. */

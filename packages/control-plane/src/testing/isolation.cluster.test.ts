@@ -6,7 +6,7 @@ import { cluster } from './cluster.ts';
 
 const patience = { timeout: 20_000, interval: 20 };
 
-it('shows an operator the namespaces that it names after a name of the test, and removes them with the test', async () => {
+it('shows an operator the namespaces that it names after a name of the test, and deletes them with the test', async () => {
   const seen = new Set<string>();
   const tenants = controller(ConfigMap, { name: 'tenants', labelSelector: 'tenant' }).reconcile(
     async ({ object, live }) => {
@@ -36,7 +36,7 @@ it('shows an operator the namespaces that it names after a name of the test, and
   await bystander.untilGone(Namespace, { name: made });
 });
 
-it('hides cluster-scoped objects that have a name of another test', async () => {
+it('hides cluster-scoped objects that are named after another test', async () => {
   const watching = (seen: Set<string>) =>
     defineOperator({
       name: 'roles',
@@ -94,7 +94,7 @@ function realms(seen: Set<string>) {
 
 const realm = (trustDomain: string) => ({ metadata: { name: 'cluster' }, spec: { trustDomain } });
 
-it('gives operators with cluster-scoped kinds a control plane of their own, at the same time and one after the other', async () => {
+it('gives operators with cluster-scoped kinds a separate control plane, concurrently and one after the other', async () => {
   const [first, second] = [new Set<string>(), new Set<string>()];
   {
     await using a = await cluster({ operators: [realms(first)] });
@@ -111,7 +111,7 @@ it('gives operators with cluster-scoped kinds a control plane of their own, at t
   await c.admin.create(Realm, realm('c.example'));
 });
 
-it('shares the control plane of the run with operators that have namespaced kinds only, unless told otherwise', async () => {
+it('shares the control plane of the run among operators with only namespaced kinds, unless configured otherwise', async () => {
   await using shared = await cluster();
   await using own = await cluster({ isolation: 'control-plane' });
   await using other = await cluster({ isolation: 'shared' });

@@ -40,7 +40,7 @@ export async function kubectlProgram({ kind }: Pick<ControlPlaneAccess, 'kind'>)
   if (kind === 'kubernetes') return (await ensureBinaries(['kubectl'])).paths.kubectl;
   const found = await findBinaries(['kubectl']);
   if (found) return found.paths.kubectl;
-  const reason = 'there is no kubectl on the PATH; install it, or `bowline control-plane build`';
+  const reason = 'kubectl is not on the PATH; install it, or run `bowline control-plane build`';
   const { getCurrentTest } = await import('vitest/suite');
   getCurrentTest()?.context.skip(reason);
   throw new BowlineError('BOWLINE_BINARIES_MISSING', reason);

@@ -68,7 +68,7 @@ async function empty(admin: Client): Promise<void> {
   for (const namespace of items.filter(({ metadata }) => !SYSTEM.test(metadata?.name ?? ''))) {
     await admin.delete(Namespace, keyOf(namespace)).catch(ignoreNotFound);
   }
-  await waitFor('what the test left behind to be gone', async () => {
+  await waitFor('the objects that the test left behind to be deleted', async () => {
     const namespaces = (await admin.list(Namespace)).items;
     const kinds = (await admin.list(CustomResourceDefinition)).items;
     return kinds.length === 0 && namespaces.every(({ metadata }) => SYSTEM.test(metadata?.name ?? ''));

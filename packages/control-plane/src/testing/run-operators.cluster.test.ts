@@ -9,7 +9,7 @@ const seals = controller(ConfigMap, { name: 'seals', labelSelector: 'seal' })
   .reconcile(async ({ key, apply }) => void (await apply(Secret, { metadata: key })));
 const operator = defineOperator({ name: 'seals', domain: 'bowline.dev', controllers: [seals] });
 
-it('takes a right from an operator, and lets a test see its calls', async () => {
+it('can remove a permission from an operator, and shows its requests to the test', async () => {
   const asked: string[] = [];
   await using c = await cluster({
     operators: [operator],
@@ -38,7 +38,7 @@ it('takes a right from an operator, and lets a test see its calls', async () => 
   );
 });
 
-it('gives an operator the rights that follow from its configuration, and lets keyed work tell of objects', async () => {
+it('grants an operator the permissions that its configuration requires, and lets keyed work record events', async () => {
   const sweep = keyed('sweep')
     .watches(ConfigMap, { labelSelector: 'sweep', view: 'metadata', map: (object) => [keyString(keyOf(object))] })
     .reports(ConfigMap)
@@ -65,7 +65,7 @@ it('gives an operator the rights that follow from its configuration, and lets ke
   expect(event).toMatchObject({ reason: 'Swept', regarding: { kind: 'ConfigMap', name: 'dust' } });
 });
 
-it('ends the start when told to', async () => {
+it('stops starting when the signal is aborted', async () => {
   const stop = new AbortController();
   const given = new Error('enough');
   const operators = [operator];

@@ -148,7 +148,7 @@ export async function runOperators(c: Cluster, options: OperatorsOptions, ours: 
       namespaces,
       clientFor: ({ name }) => {
         const client = clients.get(name);
-        if (!client) throw new TypeError(`no client was made for the operator ${name}`);
+        if (!client) throw new TypeError(`no client was created for the operator ${name}`);
         return client;
       },
       webhooksFor: ({ name }) => ({
@@ -211,7 +211,7 @@ export async function runOperators(c: Cluster, options: OperatorsOptions, ours: 
     idle,
     async pass(ms, leastStepMs = 0) {
       const { clock } = others;
-      if (!(clock instanceof VirtualClock)) throw new TypeError('only the time of a VirtualClock can be made to pass');
+      if (!(clock instanceof VirtualClock)) throw new TypeError('time can only be advanced on a VirtualClock');
       const end = clock.monotonic() + ms;
       for (let left = ms; left > 0; left = end - clock.monotonic()) {
         await clock.advance(Math.min(Math.max(clock.nextDueInMs ?? left, leastStepMs), left));
@@ -268,7 +268,7 @@ async function identityOf(
   let account: ObjectKey | undefined;
   for (const manifest of manifests) {
     const kind = KINDS[manifest.kind ?? ''];
-    if (!kind) throw new TypeError(`an RBAC manifest of kind ${manifest.kind} is not known`);
+    if (!kind) throw new TypeError(`unknown RBAC manifest kind ${manifest.kind}`);
     if (manifest.kind === 'ServiceAccount') account = keyOf(manifest);
     await c.admin.create(kind, manifest);
     c.onDispose(() =>
@@ -277,13 +277,13 @@ async function identityOf(
       }),
     );
   }
-  if (!account) throw new TypeError('the RBAC manifests of an operator name no ServiceAccount');
+  if (!account) throw new TypeError('the RBAC manifests of the operator contain no ServiceAccount');
   const { name, namespace = '' } = account;
   const client = await c.clientFor({ serviceAccount: { namespace, name } });
   for (const manifest of manifests) {
     const [rule] = 'rules' in manifest ? (manifest.rules ?? []) : [];
     if (!rule) continue;
-    await waitFor(`the rights of ${name}`, () => isGranted(client, rule, manifest.metadata?.namespace), signal);
+    await waitFor(`the permissions of ${name}`, () => isGranted(client, rule, manifest.metadata?.namespace), signal);
   }
   return client;
 }

@@ -27,7 +27,7 @@ export async function sharedControlPlane(): Promise<ControlPlaneAccess> {
   if (!shared) {
     throw new BowlineError(
       'BOWLINE_NO_CONTROL_PLANE',
-      'cluster() found no control plane: name a globalSetup that provides `bowlineControlPlane` in the vitest configuration, or pass `controlPlane`',
+      'cluster() found no control plane: configure a globalSetup that provides `bowlineControlPlane` in the vitest configuration, or pass `controlPlane`',
     );
   }
   if ('attachment' in shared) return attachControlPlane(shared.attachment);

@@ -28,7 +28,7 @@ export async function until<T extends KubernetesObject>(
   const passes = (items: readonly T[]): boolean => items.some(test);
   const items = await untilList(client, resource, selectionOf(key), passes, options);
   const found = items.find(test);
-  if (!found) throw new TypeError('the test given to until() answers differently for the same object');
+  if (!found) throw new TypeError('the test passed to until() returns different results for the same object');
   return found;
 }
 

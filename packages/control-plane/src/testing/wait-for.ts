@@ -15,7 +15,7 @@ export async function waitFor(what: string, isTrue: () => Promise<boolean>, sign
   while (!(await isTrue())) {
     signal?.throwIfAborted();
     if (performance.now() - startedAt > LONGEST_WAIT_MS) {
-      throw new BowlineError('BOWLINE_UNTIL_TIMEOUT', `waited ${LONGEST_WAIT_MS} ms for ${what}`);
+      throw new BowlineError('BOWLINE_UNTIL_TIMEOUT', `timed out after ${LONGEST_WAIT_MS} ms waiting for ${what}`);
     }
     await pause(BETWEEN_LOOKS_MS);
   }

@@ -37,7 +37,10 @@ export type ArgumentValues<A extends CommandArguments> = {
 export interface CommandCluster {
   /** Has the rights of the user who runs the command. Closed when the command has ended. */
   readonly client: Client;
-  /** The manager's namespace: that of `--namespace`, else the pod's own, else `bowline-system`. */
+  /**
+   * The manager's namespace: `--namespace`, else the namespace of the pod that runs the command, else the default
+   * namespace of the CLI, which is `bowline-system` for `bowline`.
+   */
   readonly namespace: string;
 }
 

@@ -57,8 +57,8 @@ async function missingOf(
   if (conditions.get('Established')?.status !== 'True') return 'it is not established';
   if (!(await isDiscovered(client, resource, signal))) return 'discovery does not show it';
   try {
-    // A client that may install a kind need not be allowed to read it: a Forbidden error comes only once the kind is
-    // served.
+    // A client that may install a kind need not be allowed to read it. The API server authorizes a request before it looks
+    // up the kind, so a Forbidden error does not show whether the kind is served: then the checks above have to suffice.
     await client.list(resource, { limit: 1, signal });
   } catch (error) {
     if (isKindNotServed(error) || isNotFound(error)) return 'a list of it is not found';

@@ -87,7 +87,7 @@ export const deletion: readonly Case[] = [
     ],
   },
   {
-    name: 'deletions of many',
+    name: 'deletion of collections',
     steps: [
       ...['a', 'b', 'c'].map((name) => post(MAPS, map(name, { labels: { pick: name } }))),
       remove(`${MAPS}?labelSelector=pick%3Da&dryRun=All`),
@@ -99,7 +99,7 @@ export const deletion: readonly Case[] = [
     ],
   },
   {
-    name: 'grace of Pods',
+    name: 'grace periods of Pods',
     steps: [
       post(PODS, pod),
       remove(`${PODS}/a?dryRun=All`),
@@ -114,7 +114,7 @@ export const deletion: readonly Case[] = [
     ],
   },
   {
-    name: 'a namespace that goes',
+    name: 'deletion of a namespace',
     steps: [
       post('/api/v1/namespaces', { metadata: { name: 'OWN', finalizers: ['x.example/keep'] } }),
       post('/api/v1/namespaces/OWN/configmaps', map('a', { finalizers: ['x.example/keep'] })),

@@ -32,7 +32,7 @@ export const discovery: readonly Case[] = [
   { name: 'OpenAPI of apps/v1', steps: [get('/openapi/v3/apis/apps/v1')] },
   { name: 'health', steps: [get('/healthz'), get('/readyz'), get('/livez'), get('/healthz/ping'), get('/livez/nope')] },
   {
-    name: 'paths of nothing',
+    name: 'unknown paths',
     steps: [
       get('/nope'),
       get('/api/v2'),

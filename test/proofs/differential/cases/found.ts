@@ -40,7 +40,7 @@ export const found: readonly Case[] = [
     ],
   },
   {
-    name: 'the status of a Service that is not there',
+    name: 'the status of a missing Service',
     steps: [
       put('/api/v1/namespaces/NS/services/none/status?dryRun=All', {
         metadata: { name: 'none' },
@@ -76,7 +76,7 @@ export const found: readonly Case[] = [
     ],
   },
   {
-    name: 'counts that are none',
+    name: 'invalid counts',
     steps: [
       post(WIDGETS, widget),
       ...[{}, [1], 1.5, 'x', true].map((size) => patch(`${WIDGETS}/sample`, { spec: { size } }, MERGE)),
@@ -92,7 +92,7 @@ export const found: readonly Case[] = [
     ],
   },
   {
-    name: 'several values that cannot be read',
+    name: 'several undecodable values',
     steps: [
       post(MAPS, { metadata: { name: 'sample' }, data: { a: 'b' } }),
       patch(`${MAPS}/sample`, { binaryData: { x: 'other' }, data: { c: 2 } }, MERGE),

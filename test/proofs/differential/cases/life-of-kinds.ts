@@ -22,7 +22,7 @@ function life(sample: Sample): Case {
   const path = `${collection}/${name}`;
   const named = { ...object, metadata: { ...object.metadata, name } };
   return {
-    name: `the life of a ${kind}`,
+    name: `lifecycle of a ${kind}`,
     steps: [
       post(`${collection}?dryRun=All`, named),
       post(collection, named),
@@ -54,7 +54,7 @@ function refusals(sample: Sample): Case {
   const { collection, name } = placeOf(sample);
   const metadata = { ...object.metadata, name };
   return {
-    name: `what a ${kind} must not be`,
+    name: `invalid values of a ${kind}`,
     steps: [
       post(collection, { ...object, metadata: { ...metadata, name: undefined } }),
       post(collection, { ...object, metadata: { ...metadata, name: `${name}-Not_A-Name` } }),

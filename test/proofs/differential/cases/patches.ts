@@ -147,7 +147,7 @@ export const patches: readonly Case[] = [
     ],
   },
   {
-    name: 'strategic merge patches of values that cannot be read',
+    name: 'strategic merge patches of undecodable values',
     steps: [
       post(MAPS, map),
       patch(`${MAPS}/sample`, { binaryData: { x: 'other' } }, STRATEGIC),

@@ -47,7 +47,7 @@ export const serverSideApply: readonly Case[] = [
     ],
   },
   {
-    name: 'apply that is refused',
+    name: 'rejected apply',
     steps: [
       patch(MAP, map({}), APPLY),
       apply(MAP, {}),

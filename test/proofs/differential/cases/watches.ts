@@ -42,10 +42,13 @@ const OPTIONS = [
 
 /** watches covers streams of changes. */
 export const watches: readonly Case[] = [
-  { name: 'a watch of a story', steps: story(MAPS, { metadata: { name: 'a', labels: { a: '1' } }, data: { x: 'y' } }) },
-  { name: 'a watch of a story of a custom resource', steps: story(WIDGETS, widget) },
   {
-    name: 'a watch of what is there',
+    name: 'a watch of several changes',
+    steps: story(MAPS, { metadata: { name: 'a', labels: { a: '1' } }, data: { x: 'y' } }),
+  },
+  { name: 'a watch of several changes of a custom resource', steps: story(WIDGETS, widget) },
+  {
+    name: 'a watch of existing objects',
     steps: [
       post(WIDGETS, widget),
       watch(`${WIDGETS}?watch=1`, 1),

@@ -81,7 +81,7 @@ describe('judge', () => {
       'synced',
       [copy, configMap('taken', ownershipAnnotations, content), ...others.slice(1)],
     ],
-  ])('says "%s"', (problem, state, found) => {
+  ])('reports "%s"', (problem, state, found) => {
     expect(judge(found, expected(state))).toEqual([problem]);
   });
 

@@ -19,7 +19,7 @@ export const scenario: CrashScenario = {
 async function open({ cluster, isShort, log }: Stage): Promise<World> {
   const { admin } = cluster;
   const copies = isShort ? FEW_COPIES : COPIES;
-  if (isShort) log(`there is little time: ${copies} copies instead of ${COPIES}`);
+  if (isShort) log(`short run: ${copies} copies instead of ${COPIES}`);
   const namespaces = await makeNamespaces(admin, copies);
   await makeBystanders(admin, namespaces);
   log(`${copies} namespaces are ready`);

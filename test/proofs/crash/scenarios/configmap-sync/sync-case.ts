@@ -77,7 +77,7 @@ export class SyncCase implements CrashCase, Acting {
 
   private constructor({ admin, namespaces, action, name }: SyncCaseOptions) {
     const rules = ACTIONS[action];
-    if (!rules) throw new TypeError(`there is no action ${action}`);
+    if (!rules) throw new TypeError(`unknown action ${action}`);
     this.#admin = admin;
     this.#namespaces = namespaces;
     this.#name = name;

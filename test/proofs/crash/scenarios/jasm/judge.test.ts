@@ -16,7 +16,7 @@ const foreign: Secret = { metadata: { namespace: 'n', name: 's', resourceVersion
 const values: Wanted = { state: 'synced', values: { a: 'b' } };
 
 it.each<[string, readonly Secret[], Wanted, readonly string[]]>([
-  ['one that holds what it should', [synced], values, []],
+  ['a correct one', [synced], values, []],
   ['one that is missing', [], values, ['n/s: it is missing']],
   ['one with other values', [{ ...synced, data: { a: 'Yw==' } }], values, ['n/s: its content differs from the source']],
   [

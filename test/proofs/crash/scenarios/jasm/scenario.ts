@@ -18,7 +18,7 @@ export const scenario: CrashScenario = {
 async function open({ cluster, isShort, log }: Stage): Promise<World> {
   const { admin, controlPlane } = cluster;
   const pods = isShort ? FEW_PODS : PODS;
-  if (isShort) log(`there is little time: ${pods} pods instead of ${PODS}`);
+  if (isShort) log(`short run: ${pods} pods instead of ${PODS}`);
   const store = new Store(admin, controlPlane, cluster.namespace);
   await makeNamespaces(admin);
   await makeBystanders(admin, store);
