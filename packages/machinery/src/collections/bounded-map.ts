@@ -6,16 +6,13 @@ export interface BoundedMapOptions<K, V> {
   readonly maxEntries: number;
   /** The maximum total size of all entries, as measured by `sizeOf`. Defaults to no limit. */
   readonly maxSize?: number | undefined;
-  /** sizeOf measures an entry. An entry larger than `maxSize` is not kept at all. Defaults to 1. */
+  /**
+   * sizeOf measures an entry, and returns the same for the same entry at any time. An entry larger than `maxSize` is not
+   * kept at all. Defaults to 1.
+   */
   readonly sizeOf?: ((value: V, key: K) => number) | undefined;
   /** When entries expire. Defaults to never. */
   readonly expiry?: { readonly clock: Pick<Clock, 'monotonic'>; readonly afterMs: number } | undefined;
-}
-
-interface Entry<V> {
-  readonly value: V;
-  readonly size: number;
-  readonly expiresAt: number;
 }
 
 /**
@@ -27,12 +24,15 @@ interface Entry<V> {
  */
 export class BoundedMap<K, V extends NonNullable<unknown>> {
   readonly #options: BoundedMapOptions<K, V>;
-  /** In eviction order: a Map iterates in insertion order. */
-  readonly #entries = new Map<K, Entry<V>>();
+  /** In eviction order: a Map iterates in insertion order. The values themselves, because most maps have many small ones. */
+  readonly #entries = new Map<K, V>();
+  /** In the same order; only if entries expire. */
+  readonly #expiresAt: Map<K, number> | undefined;
   #totalSize = 0;
 
   constructor(options: BoundedMapOptions<K, V>) {
     this.#options = options;
+    if (options.expiry !== undefined) this.#expiresAt = new Map();
   }
 
   /** The number of entries, including expired ones that have not been dropped yet. */
@@ -42,28 +42,27 @@ export class BoundedMap<K, V extends NonNullable<unknown>> {
 
   /** has reports whether the map holds a key. It does not count as a use of the entry. */
   has(key: K): boolean {
-    const entry = this.#entries.get(key);
-    return entry !== undefined && !this.#isExpired(entry);
+    return this.#entries.has(key) && !this.#isExpired(key);
   }
 
   get(key: K): V | undefined {
-    const entry = this.#entries.get(key);
-    if (entry === undefined || this.#isExpired(entry)) return undefined;
+    const value = this.#entries.get(key);
+    if (value === undefined || this.#isExpired(key)) return undefined;
     if (this.#options.expiry === undefined) {
       this.#entries.delete(key);
-      this.#entries.set(key, entry);
+      this.#entries.set(key, value);
     }
-    return entry.value;
+    return value;
   }
 
   set(key: K, value: V): void {
-    const { maxEntries, maxSize = Number.POSITIVE_INFINITY, sizeOf, expiry } = this.#options;
+    const { maxEntries, maxSize = Number.POSITIVE_INFINITY, expiry } = this.#options;
     this.delete(key);
     this.dropExpired();
-    const size = sizeOf ? sizeOf(value, key) : 1;
+    const size = this.#sizeOf(key, value);
     if (size > maxSize || maxEntries < 1 || (expiry !== undefined && expiry.afterMs <= 0)) return;
-    const expiresAt = expiry ? expiry.clock.monotonic() + expiry.afterMs : Number.POSITIVE_INFINITY;
-    this.#entries.set(key, { value, size, expiresAt });
+    this.#entries.set(key, value);
+    if (expiry) this.#expiresAt?.set(key, expiry.clock.monotonic() + expiry.afterMs);
     this.#totalSize += size;
     for (const oldest of this.#entries.keys()) {
       if (this.#entries.size <= maxEntries && this.#totalSize <= maxSize) break;
@@ -72,12 +71,16 @@ export class BoundedMap<K, V extends NonNullable<unknown>> {
   }
 
   delete(key: K): boolean {
-    this.#totalSize -= this.#entries.get(key)?.size ?? 0;
+    const value = this.#entries.get(key);
+    if (value === undefined) return false;
+    this.#totalSize -= this.#sizeOf(key, value);
+    this.#expiresAt?.delete(key);
     return this.#entries.delete(key);
   }
 
   clear(): void {
     this.#entries.clear();
+    this.#expiresAt?.clear();
     this.#totalSize = 0;
   }
 
@@ -86,16 +89,19 @@ export class BoundedMap<K, V extends NonNullable<unknown>> {
    * any.
    */
   dropExpired(): number | undefined {
-    if (this.#options.expiry === undefined) return undefined;
-    for (const [key, entry] of this.#entries) {
-      if (!this.#isExpired(entry)) return entry.expiresAt;
+    for (const [key, expiresAt] of this.#expiresAt ?? []) {
+      if (!this.#isExpired(key)) return expiresAt;
       this.delete(key);
     }
     return undefined;
   }
 
-  #isExpired({ expiresAt }: Entry<V>): boolean {
+  #sizeOf(key: K, value: V): number {
+    return this.#options.sizeOf?.(value, key) ?? 1;
+  }
+
+  #isExpired(key: K): boolean {
     const { expiry } = this.#options;
-    return expiry !== undefined && expiresAt <= expiry.clock.monotonic();
+    return expiry !== undefined && (this.#expiresAt?.get(key) ?? 0) <= expiry.clock.monotonic();
   }
 }

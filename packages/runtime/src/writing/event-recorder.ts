@@ -211,7 +211,7 @@ export class EventRecorder {
     const at = this.#clock.now();
     const pending: Pending = {
       ...event,
-      key: JSON.stringify([uid, signature]),
+      key: `${uid} ${signature}`,
       // Events about cluster-scoped objects belong to this namespace: the API server requires it.
       namespace: regarding.namespace ?? 'default',
       isWarning: message.type === 'Warning',

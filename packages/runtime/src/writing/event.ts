@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { apiVersionOf, type KubernetesObject, type Resource } from '@bowline/kubernetes';
 import type { ObjectReference } from '@bowline/kubernetes/core-v1';
 
@@ -64,7 +65,7 @@ function cut(note: string): string {
   return `${kept.replace(/\uFFFD+$/, '')}${ellipsis}`;
 }
 
-/** signatureOf returns the same value for messages with the same content. */
+/** signatureOf returns the same short text for messages with the same content: thousands of them are remembered. */
 export function signatureOf({ type, reason, note, action }: Required<EventMessage>): string {
-  return JSON.stringify([type, reason, note, action]);
+  return hash('sha256', JSON.stringify([type, reason, note, action]), 'base64url');
 }
