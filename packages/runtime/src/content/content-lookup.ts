@@ -18,7 +18,7 @@ export function contentLookup(informers: Iterable<Informer<unknown>>): ContentTo
       // In every run it would be created, fail and be read.
       throw new BowlineError(
         'BOWLINE_OUTSIDE_SELECTOR',
-        `cannot ensure ${describeKey(resource, key)}: .watches(${resource.kind}) with the view of its content selects ${labelSelector ?? fieldSelector}, which it does not match, so that its changes would not be seen; give it what the selector asks for, or widen the selector`,
+        `cannot ensure ${describeKey(resource, key)}: .watches(${resource.kind}) with the view of its content selects ${labelSelector ?? fieldSelector}, which it does not match, so its changes would not be observed; add what the selector requires to the object, or widen the selector`,
       );
     }
     return { view: known };

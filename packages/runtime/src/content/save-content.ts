@@ -27,7 +27,7 @@ export async function saveContent<T extends KubernetesObject, Id extends string,
   if (!backup) {
     throw new BowlineError(
       'BOWLINE_WRITE_INVALID',
-      `cannot save the content of ${describeKey(resource, { namespace, name })}: its format names no backup`,
+      `cannot save the content of ${describeKey(resource, { namespace, name })}: its format has no backup; add one to managedContent()`,
     );
   }
   const { type, ...members } = object as object as { readonly type?: unknown; readonly [map: string]: unknown };

@@ -157,13 +157,13 @@ describe('bad definitions', () => {
       'a version without the status that another one has',
       () => defineResource({ ...names, status: s.object({}), otherVersions: [{ version: 'v1beta1' }] }),
       'BOWLINE_CRD_INVALID',
-      /version v1beta1 has no status, and v1 has one/,
+      /version v1beta1 has no status but v1 has one/,
     ],
     [
       'a version with a status that another one lacks',
       () => defineResource({ ...names, otherVersions: [{ version: 'v1beta1', status: s.object({}) }] }),
       'BOWLINE_CRD_INVALID',
-      /version v1 has no status, and v1beta1 has one/,
+      /version v1 has no status but v1beta1 has one/,
     ],
     [
       'a rule of an unknown field',

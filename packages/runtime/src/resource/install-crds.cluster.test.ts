@@ -58,7 +58,7 @@ describe('installing a kind', () => {
 
     await expect(installCustomResourceDefinitions(c.admin, [Widget])).rejects.toMatchObject({
       code: 'BOWLINE_CRD_VERSION_LOST',
-      message: expect.stringContaining('has v1beta1, which this one lacks'),
+      message: expect.stringContaining('has v1beta1, which the new one lacks'),
     });
   });
 

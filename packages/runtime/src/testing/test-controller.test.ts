@@ -167,7 +167,7 @@ describe('a controller of a kind in a unit test', () => {
     expect(t.writes).toEqual([]);
     await expect(t.reconcile({ ...key, name: 'none' })).rejects.toMatchObject({
       code: 'BOWLINE_UNIT_TEST_INVALID',
-      message: 'there is no Site shop/none: add it with given(Site, …)',
+      message: 'Site shop/none does not exist: add it with given(Site, …)',
     });
   });
 

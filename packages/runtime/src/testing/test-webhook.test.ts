@@ -76,5 +76,5 @@ it('gives the object as a mutating webhook changes it', async () => {
 });
 
 it('says when the kind is not the webhook’s', async () => {
-  await expect(testWebhook(ConfigMap, checkSites, {})).rejects.toThrow('is about Site, not ConfigMap');
+  await expect(testWebhook(ConfigMap, checkSites, {})).rejects.toThrow('handles Site, not ConfigMap');
 });
