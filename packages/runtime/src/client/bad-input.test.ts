@@ -47,7 +47,7 @@ function answer(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
 interface Row {
   readonly input: string;
   readonly code: string;
-  /** What the message must name: the thing, and the way out. */
+  /** What the message must contain: the problem and the fix. */
   readonly names: readonly (string | RegExp)[];
   /** Changes the kubeconfig's text. */
   readonly change?: (text: string) => string;
