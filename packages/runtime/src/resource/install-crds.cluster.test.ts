@@ -65,7 +65,7 @@ describe('installing a kind', () => {
   it('keeps the status of an object when it is written in another version', async () => {
     const Told = defineResource({
       ...names,
-      kind: 'Told',
+      kind: 'Versioned',
       spec,
       status: s.object({}),
       otherVersions: [{ version: 'v1beta1', spec, status: s.object({}) }],
