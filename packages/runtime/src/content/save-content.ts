@@ -15,8 +15,8 @@ const MAX_NAME_CHARACTERS = 253;
 const HASH_CHARACTERS = 9;
 
 /**
- * saveContent saves the content of an object in another object of its namespace, `<name><suffix>`, which is never deleted automatically.
- * Returns its key.
+ * saveContent saves the content of an object in another object of its namespace, `<name><suffix>`, which is never
+ * deleted automatically. It returns the key of that object.
  */
 export async function saveContent<T extends KubernetesObject, Id extends string, K extends string, M extends string>(
   tools: WriteTools,

@@ -51,7 +51,8 @@ const ADMIN: UserInfo = { username: 'kubernetes-admin', groups: ['system:masters
 
 /**
  * testWebhook calls a webhook's function without a control plane, through the code that serves it: the request is a
- * real AdmissionReview, and the response is read as the API server reads it. It rejects with the error that the function threw.
+ * real AdmissionReview, and the response is read as the API server reads it. It rejects with the error that the
+ * function threw.
  *
  * @example
  * await using t = await testWebhook(Site, checkSites, {});
