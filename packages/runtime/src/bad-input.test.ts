@@ -251,17 +251,20 @@ const rows: readonly Row[] = [
   },
 ];
 
-test.each(rows)('$input → $code, with a message that names the problem and the fix', async ({ attempt, code, says }) => {
-  const error: unknown = await Promise.resolve()
-    .then(attempt)
-    .then(
-      () => undefined,
-      (problem: unknown) => problem,
-    );
-  expect(error).toMatchObject(typeof code === 'number' ? { status: code } : { code });
-  const { message } = error as Error;
-  for (const text of says) expect(message).toContain(text);
-  expect(message).toMatch(/^[a-z]/);
-  expect(message).not.toMatch(/\.$/);
-  expect(message).not.toContain(CANARY);
-});
+test.each(rows)(
+  '$input → $code, with a message that names the problem and the fix',
+  async ({ attempt, code, says }) => {
+    const error: unknown = await Promise.resolve()
+      .then(attempt)
+      .then(
+        () => undefined,
+        (problem: unknown) => problem,
+      );
+    expect(error).toMatchObject(typeof code === 'number' ? { status: code } : { code });
+    const { message } = error as Error;
+    for (const text of says) expect(message).toContain(text);
+    expect(message).toMatch(/^[a-z]/);
+    expect(message).not.toMatch(/\.$/);
+    expect(message).not.toContain(CANARY);
+  },
+);

@@ -459,7 +459,10 @@ test('uses /apis for kinds with an API group', async () => {
 
 test.each<[string, (client: Client) => Promise<unknown>]>([
   // The request would create the object itself.
-  ['a subresource of an object without a name', (c) => c.create(ConfigMap, { metadata: { namespace: 'ns' } }, { subresource: 'x' })],
+  [
+    'a subresource of an object without a name',
+    (c) => c.create(ConfigMap, { metadata: { namespace: 'ns' } }, { subresource: 'x' }),
+  ],
   ['an empty subresource', (c) => c.get(ConfigMap, key, { subresource: '' })],
   ['a subresource that leads to another object', (c) => c.get(ConfigMap, key, { subresource: 'proxy/../../b' })],
   ['a subresource with a query', (c) => c.get(ConfigMap, key, { subresource: 'log?x' })],

@@ -96,7 +96,12 @@ describe('planContent', () => {
       { drift: 'stop' },
       'stop drift',
     ],
-    ['writes outdated content that no other client changed, with drift: stop', written(older), { drift: 'stop' }, 'write desired'],
+    [
+      'writes outdated content that no other client changed, with drift: stop',
+      written(older),
+      { drift: 'stop' },
+      'write desired',
+    ],
     [
       'ends a conflict when the stored content equals the desired content',
       written(older, { data: { color: 'red' } }),
@@ -109,7 +114,12 @@ describe('planContent', () => {
       { drift: 'stop', force: true },
       'write drift',
     ],
-    ['keeps keys of other clients', written(desired, { data: { color: 'red', theirs: '1' } }), { keys: 'written' }, 'keep'],
+    [
+      'keeps keys of other clients',
+      written(desired, { data: { color: 'red', theirs: '1' } }),
+      { keys: 'written' },
+      'keep',
+    ],
     [
       'repairs its own keys next to those of other clients',
       written(desired, { data: { color: 'x', theirs: '1' } }),

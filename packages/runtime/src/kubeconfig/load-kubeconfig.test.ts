@@ -213,7 +213,10 @@ test('names missing files, contexts, clusters and users', async () => {
   await expect(loadKubeconfig({ paths: [stranger] })).rejects.toThrow(
     'refers to the user "gone", which is not in users',
   );
-  const undecided = await folder.write('no-current-context', kubeconfig(SERVER, '').replace('current-context: here', ''));
+  const undecided = await folder.write(
+    'no-current-context',
+    kubeconfig(SERVER, '').replace('current-context: here', ''),
+  );
   await expect(loadKubeconfig({ paths: [undecided] })).rejects.toThrow('choose one of here');
 });
 
