@@ -72,7 +72,7 @@ interface Row {
   readonly input: string;
   /** The code of the error; for what a webhook's caller sees, the HTTP status. */
   readonly code: string | number;
-  /** What the message must name: the thing, and the way out. */
+  /** What the message must contain: the problem and the fix. */
   readonly says: readonly string[];
   readonly attempt: () => unknown;
 }
@@ -85,7 +85,7 @@ const rows: readonly Row[] = [
     says: ['minLength 5 is greater than maxLength 3', 'change one of them'],
   },
   {
-    input: 'a default that its own schema refuses',
+    input: 'a default that violates its schema',
     attempt: () => s.string().maxLength(2).default('abc'),
     code: 'BOWLINE_SCHEMA_DEFAULT',
     says: ['default: Too long', 'change it or the schema'],
@@ -97,13 +97,13 @@ const rows: readonly Row[] = [
     says: ['the rule "self >"', 'line 1, column 7', 'correct the rule'],
   },
   {
-    input: 'CEL about a field that is not there',
+    input: 'CEL that refers to a missing field',
     attempt: () => s.object({ size: s.integer() }).rule('self.sise > 1'),
     code: 'BOWLINE_SCHEMA_RULE',
     says: ["undefined field 'sise'", 'known fields are size', 'line 1, column 6', 'correct the rule'],
   },
   {
-    input: 'CEL whose types do not fit',
+    input: 'CEL with mismatched types',
     attempt: () => s.object({ size: s.integer() }).rule("self.size == 'a'"),
     code: 'BOWLINE_SCHEMA_RULE',
     says: ["no matching overload for '_==_' applied to '(int, string)'", 'correct the rule'],
@@ -115,20 +115,20 @@ const rows: readonly Row[] = [
     says: ['"^(?!kube-)" is not a valid RE2 expression', 'remove look-around', 'use a validation rule instead'],
   },
   {
-    input: 'a kind of a group that is no domain',
+    input: 'a kind whose group is not a domain',
     attempt: () => defineResource({ ...names, group: 'Sites', spec: s.object({}) }),
     code: 'BOWLINE_CRD_INVALID',
     says: ['the group "Sites" is not a domain name', 'such as example.com'],
   },
   {
-    input: 'a column of a field that is not there',
+    input: 'a column of a missing field',
     attempt: () =>
       defineResource({ ...names, spec: s.object({ size: s.integer() }), columns: [{ name: 'S', path: '.spec.sise' }] }),
     code: 'BOWLINE_CRD_INVALID',
     says: ['the path .spec.sise of the column S', 'known fields are size'],
   },
   {
-    input: 'a sample that its schema refuses',
+    input: 'a sample that violates its schema',
     attempt: () => {
       const sample = { apiVersion: 'example.dev/v1', kind: 'Site', metadata: { name: 'a' }, spec: { size: 0 } };
       return defineOperator({
@@ -143,7 +143,7 @@ const rows: readonly Row[] = [
     says: ['its sample Site a is not valid: spec.size: Invalid value: 0', 'should be greater than or equal to 1'],
   },
   {
-    input: 'a configuration that its schema refuses',
+    input: 'a configuration that violates its schema',
     attempt: () => readConfig('sites', s.object({ port: s.integer().max(65_535) }), { port: 70_000, prot: 1 }),
     code: 'BOWLINE_CONFIG_INVALID',
     says: ['port: Invalid value: 70000', 'should be less than or equal to 65535', 'prot: unknown setting'],
@@ -155,7 +155,7 @@ const rows: readonly Row[] = [
     says: ['larger than 16 bytes', 'raise maxBodyBytes'],
   },
   {
-    input: 'a webhook body that says it will be larger than allowed',
+    input: 'a webhook body with a content-length larger than allowed',
     attempt: () => bodyOf(request('{}', { 'content-length': '17' }), 16),
     code: 413,
     says: ['larger than 16 bytes', 'raise maxBodyBytes'],
@@ -167,13 +167,13 @@ const rows: readonly Row[] = [
     says: ['the body is not JSON', 'send an AdmissionReview of admission.k8s.io/v1'],
   },
   {
-    input: 'a webhook body that is no review',
+    input: 'a webhook body that is not a review',
     attempt: () => decodeReview(JSON.stringify({ kind: 'Pod', metadata: { name: CANARY } })),
     code: 400,
     says: ['of kind "Pod", not AdmissionReview', 'send an AdmissionReview of admission.k8s.io/v1'],
   },
   {
-    input: 'a certificate Secret that is damaged again and again',
+    input: 'a certificate Secret that is damaged repeatedly',
     attempt: async () => {
       const world = new CertificateWorld();
       throw await certificateProblem(world, () => {
@@ -185,7 +185,7 @@ const rows: readonly Row[] = [
     says: ['another client keeps changing the Secret sea-system/sea-webhook-tls', 'let only one of them manage it'],
   },
   {
-    input: 'a certificate Secret that somebody else made',
+    input: 'a certificate Secret of another author',
     attempt: async () => {
       const world = new CertificateWorld();
       world.damage({ 'tls.crt': CANARY });
@@ -201,19 +201,19 @@ const rows: readonly Row[] = [
     says: ['the folder /certificates', 'tls.crt is not a PEM certificate', 'provide a PEM certificate and its key'],
   },
   {
-    input: 'a request that nothing declares',
+    input: 'an undeclared request',
     attempt: () => pages().delete(Secret, key),
     code: 'BOWLINE_UNDECLARED_PERMISSION',
     says: ['the operator pages', 'may delete secrets page in namespace a', "add allow(['delete'], Secret)"],
   },
   {
-    input: 'a request beyond what is declared',
+    input: 'a request outside the declared namespaces',
     attempt: () => pages().get(ConfigMap, { ...key, namespace: 'b' }),
     code: 'BOWLINE_UNDECLARED_PERMISSION',
     says: ['may get configmaps page in namespace b', 'only in the namespaces a', 'declare .owns(ConfigMap)'],
   },
   {
-    input: 'a raw path around what is declared',
+    input: 'a raw path that bypasses the declarations',
     attempt: () => pages().raw('/api/v1/secrets'),
     code: 'BOWLINE_UNDECLARED_PERMISSION',
     says: ['may not request /api/v1/secrets as a raw path', 'use the client method for its kind'],
@@ -251,17 +251,20 @@ const rows: readonly Row[] = [
   },
 ];
 
-test.each(rows)('$input → $code, and a text that names the thing and the way out', async ({ attempt, code, says }) => {
-  const error: unknown = await Promise.resolve()
-    .then(attempt)
-    .then(
-      () => undefined,
-      (problem: unknown) => problem,
-    );
-  expect(error).toMatchObject(typeof code === 'number' ? { status: code } : { code });
-  const { message } = error as Error;
-  for (const text of says) expect(message).toContain(text);
-  expect(message).toMatch(/^[a-z]/);
-  expect(message).not.toMatch(/\.$/);
-  expect(message).not.toContain(CANARY);
-});
+test.each(rows)(
+  '$input → $code, with a message that names the problem and the fix',
+  async ({ attempt, code, says }) => {
+    const error: unknown = await Promise.resolve()
+      .then(attempt)
+      .then(
+        () => undefined,
+        (problem: unknown) => problem,
+      );
+    expect(error).toMatchObject(typeof code === 'number' ? { status: code } : { code });
+    const { message } = error as Error;
+    for (const text of says) expect(message).toContain(text);
+    expect(message).toMatch(/^[a-z]/);
+    expect(message).not.toMatch(/\.$/);
+    expect(message).not.toContain(CANARY);
+  },
+);

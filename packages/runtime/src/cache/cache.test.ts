@@ -328,7 +328,7 @@ describe('handlers', () => {
     expect(keys).toEqual(['x']);
   });
 
-  it('let other work run between the events of a long list', async () => {
+  it('yield to the event loop between the events of a long list', async () => {
     await using harness = new Harness();
     for (let count = 0; count < 2_000; count++) harness.server.put({ namespace: 'a', name: `n${count}` });
     const informer = harness.cache.informer(ConfigMap);

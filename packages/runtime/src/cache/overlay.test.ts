@@ -248,7 +248,7 @@ describe('own deletions', () => {
     harness.server.put(y);
     const { informer } = harness.watch();
     await harness.run();
-    harness.cache.recordDelete(ConfigMap, x, { uid: 'somebody-else' });
+    harness.cache.recordDelete(ConfigMap, x, { uid: 'another-uid' });
     expect(informer.get(x)).toBeDefined();
   });
 });

@@ -295,7 +295,7 @@ describe('rule 7: retries', () => {
   });
 });
 
-describe('rule 8: a clean end', () => {
+describe('rule 8: a normal end', () => {
   it('watches again immediately', async () => {
     await using harness = new Harness({ jitter: longest });
     harness.watch();

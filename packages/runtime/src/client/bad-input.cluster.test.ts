@@ -86,7 +86,7 @@ async function stranger(c: Cluster): Promise<ConnectionConfig> {
   return connectionFrom(await parseKubeconfig(JSON.stringify(await c.kubeconfig(identity)), 'the rig'));
 }
 
-test.each(rows)('$input → $code, and a text that names the thing and the way out', async (row) => {
+test.each(rows)('$input → $code, with a message that names the problem and the fix', async (row) => {
   await using c = await cluster();
   const config = await stranger(c);
   await using transport = connect((await row.change?.(config)) ?? config);

@@ -47,7 +47,7 @@ function answer(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
 interface Row {
   readonly input: string;
   readonly code: string;
-  /** What the message must name: the thing, and the way out. */
+  /** What the message must contain: the problem and the fix. */
   readonly names: readonly (string | RegExp)[];
   /** Changes the kubeconfig's text. */
   readonly change?: (text: string) => string;
@@ -105,7 +105,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    input: 'a server that is not there',
+    input: 'a server that does not listen',
     server: async () => {
       const gone = await listen(createServer(), (port) => ({ server: `https://127.0.0.1:${port}` }));
       await gone[Symbol.asyncDispose]();
@@ -154,7 +154,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-describe('bad input: the code and the text name the thing and the way out', () => {
+describe('bad input: the code and message name the problem and the fix', () => {
   test.each(rows)(
     '$input → $code',
     async ({ code, names, change = (text) => text, kind = ConfigMap, server = () => http2Server(answer) }) => {
@@ -183,7 +183,7 @@ contexts: [{ name: here, context: { cluster: c, user: joe } }]
   );
 });
 
-test('the client goes on serving what it can after a refused call', async () => {
+test('the client keeps working after a rejected call', async () => {
   await using server = await http2Server(answer);
   await using transport = connect({
     ...server.config,

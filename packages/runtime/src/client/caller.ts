@@ -103,7 +103,7 @@ export class Caller {
     } catch (cause) {
       throw new BowlineError(
         'BOWLINE_API_BAD_RESPONSE',
-        `the answer to ${call.method} ${call.about.path} is not JSON: check that the address is an API server`,
+        `the response to ${call.method} ${call.about.path} is not JSON: check that the address is an API server`,
         { cause },
       );
     }

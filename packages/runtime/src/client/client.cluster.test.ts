@@ -25,7 +25,7 @@ function keyIn(c: Cluster, name: string): { namespace: string; name: string } {
   return { namespace: c.namespace, name };
 }
 
-describe('every verb, on a control plane', () => {
+describe('every verb on a control plane', () => {
   test('creates, reads, updates and deletes', async () => {
     await using c = await cluster();
     const key = keyIn(c, 'a');
@@ -40,13 +40,13 @@ describe('every verb, on a control plane', () => {
     expect(await c.admin.find(ConfigMap, key)).toBeUndefined();
   });
 
-  test('makes a name from generateName', async () => {
+  test('returns the name generated from generateName', async () => {
     await using c = await cluster();
     const created = await c.admin.create(ConfigMap, { metadata: { namespace: c.namespace, generateName: 'made-' } });
     expect(created.metadata?.name).toMatch(/^made-.+/);
   });
 
-  test('patches in all four forms', async () => {
+  test('supports all four patch types', async () => {
     await using c = await cluster();
     const key = keyIn(c, 'web');
     const labels = { app: 'web' };
@@ -85,7 +85,7 @@ describe('every verb, on a control plane', () => {
     expect(forced.spec?.replicas).toBe(1);
   });
 
-  test('refuses unknown fields unless told otherwise, and names them', async () => {
+  test('rejects unknown fields by default, and names them', async () => {
     await using c = await cluster();
     const log: unknown[] = [];
     const warn: Log = { ...silentLog, warn: (_message, fields) => log.push(fields?.warning) };
@@ -107,7 +107,7 @@ describe('every verb, on a control plane', () => {
     expect(await c.admin.get(ConfigMap, key)).toEqual(kept);
   });
 
-  test('deletes only what the preconditions name, and answers an object that lives on', async () => {
+  test('deletes only an object that matches the preconditions, and returns one that still has finalizers', async () => {
     await using c = await cluster();
     const key = keyIn(c, 'guarded');
     const { metadata } = await c.admin.create(ConfigMap, { metadata: { ...key, finalizers: ['example.com/hold'] } });
@@ -158,7 +158,7 @@ describe('every verb, on a control plane', () => {
     });
   });
 
-  test('deletes a selection', async () => {
+  test('deletes a collection by selector', async () => {
     await using c = await cluster();
     for (const name of ['a', 'b', 'c']) {
       await c.admin.create(ConfigMap, {
@@ -170,7 +170,7 @@ describe('every verb, on a control plane', () => {
     expect(left.items.map(({ metadata }) => metadata?.name)).toEqual(['b']);
   });
 
-  test('watches from the beginning to the end of the initial events and on, in full and as metadata only', async () => {
+  test('watches the initial events, their end and later events, with whole objects and metadata only', async () => {
     await using c = await cluster();
     await c.admin.create(ConfigMap, { metadata: keyIn(c, 'early'), data: { a: 'b' } });
     const abort = new AbortController();
@@ -219,7 +219,7 @@ describe('every verb, on a control plane', () => {
     abort.abort();
   });
 
-  test('ends a watch normally when the server does', async () => {
+  test('ends a watch without an error when the server ends it', async () => {
     await using c = await cluster();
     await c.admin.create(ConfigMap, { metadata: keyIn(c, 'a') });
     const stream = await c.admin.watch(ConfigMap, {
@@ -232,7 +232,7 @@ describe('every verb, on a control plane', () => {
     expect(types).toEqual(['ADDED']);
   });
 
-  test('holds more watches than one connection carries, and calls do not wait for them', async () => {
+  test('opens more watches than fit on one connection, without delaying calls', async () => {
     await using c = await cluster();
     const abort = new AbortController();
     const watches = await Promise.all(
@@ -311,7 +311,7 @@ describe('every verb, on a control plane', () => {
     expect(isInvalid(invalid) && invalid.causes.map(({ field }) => field)).toEqual(['metadata.name']);
   });
 
-  test('issues tokens, and a client with one is that ServiceAccount', async () => {
+  test('issues tokens that authenticate a client as the ServiceAccount', async () => {
     await using c = await cluster();
     const account = await c.serviceAccount({
       rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list'] }],
@@ -329,7 +329,7 @@ describe('every verb, on a control plane', () => {
     expect(await c.admin.maySubject(subject, { ...question, resource: 'secrets' })).toMatchObject({ allowed: false });
   });
 
-  test('takes on another identity, with its groups', async () => {
+  test('impersonates another user with groups', async () => {
     await using c = await cluster();
     const jane = await clientOf(c, { impersonate: { user: 'jane', groups: ['dev', 'system:masters'] } });
     expect((await jane.get(Namespace, { name: c.namespace })).metadata?.name).toBe(c.namespace);
@@ -339,7 +339,7 @@ describe('every verb, on a control plane', () => {
     );
   });
 
-  test('runs a burst of calls within its bound, and reads what no kind describes', async () => {
+  test('completes a burst of more calls than may be in flight, and reads raw paths', async () => {
     await using c = await cluster();
     const client = await clientOf(c, {}, { maxInFlight: 8 });
     await Promise.all(

@@ -85,7 +85,7 @@ export interface StreamTextOptions extends TextRequest {
 export interface TextStream extends AsyncIterable<string> {
   /** chunks yields the text as it arrives instead of its lines. */
   chunks(): AsyncIterable<string>;
-  /** aliveAt is the wire clock's monotonic time of the last sign of life: bytes or an answered PING. */
+  /** aliveAt is the wire clock's monotonic time of the last activity: bytes or an acknowledged PING. */
   aliveAt(): number;
 }
 
@@ -127,7 +127,7 @@ export interface WatchStream<T> extends AsyncIterable<WatchEvent<T>> {
    * only.
    */
   batches(): AsyncIterable<readonly WatchEvent<T>[]>;
-  /** aliveAt is the wire clock's monotonic time of the last sign of life: bytes or an answered PING. */
+  /** aliveAt is the wire clock's monotonic time of the last activity: bytes or an acknowledged PING. */
   aliveAt(): number;
 }
 

@@ -117,7 +117,7 @@ test.each<[string, (client: Client) => Promise<unknown>, string, string, unknown
   expect(transport.requests[0]?.headers?.['content-type']).toBe(contentType);
 });
 
-test('names the owner of the fields that its writes set, unless a write names another', async () => {
+test('sends its field manager with every write, unless the write specifies another', async () => {
   const transport = new ScriptedTransport({ body: {} }, { body: {} });
   const client = createClient({ transport, fieldManager: 'me' }).checked(() => undefined);
   await client.patch(ConfigMap, key, { type: 'merge', body: {} });
@@ -126,19 +126,19 @@ test('names the owner of the fields that its writes set, unless a write names an
 });
 
 test.each<[string, (client: Client) => Promise<unknown>]>([
-  ['a namespaced object without namespace', (c) => c.get(ConfigMap, { name: 'a' })],
-  ['a cluster-scoped object with one', (c) => c.get(Namespace, key)],
+  ['a namespaced object without a namespace', (c) => c.get(ConfigMap, { name: 'a' })],
+  ['a cluster-scoped object with a namespace', (c) => c.get(Namespace, key)],
   ['a name that is a path', (c) => c.get(ConfigMap, { namespace: 'ns', name: '../secrets/b' })],
   ['an empty name', (c) => c.delete(ConfigMap, { namespace: 'ns', name: '' })],
-  ['an apply without field manager', (c) => c.patch(ConfigMap, key, { type: 'apply', body: {} })],
-  ['the deletion of every namespace’s objects', (c) => c.deleteCollection(ConfigMap)],
-])('refuses %s before anything is sent', async (_, call) => {
+  ['an apply without a field manager', (c) => c.patch(ConfigMap, key, { type: 'apply', body: {} })],
+  ['a deletion of objects in all namespaces', (c) => c.deleteCollection(ConfigMap)],
+])('rejects %s without sending a request', async (_, call) => {
   const transport = new ScriptedTransport();
   await expect(call(createClient({ transport }))).rejects.toMatchObject({ code: 'BOWLINE_CLIENT_INVALID_REQUEST' });
   expect(transport.requests).toHaveLength(0);
 });
 
-test('adds kind and apiVersion to the items of a list, which come without', async () => {
+test('adds kind and apiVersion to list items, which the server omits', async () => {
   const transport = new ScriptedTransport(
     { body: { metadata: { resourceVersion: '9' }, items: [{ metadata: key }] } },
     { body: { items: null } },
@@ -154,7 +154,7 @@ test('adds kind and apiVersion to the items of a list, which come without', asyn
   expect(transport.requests[1]?.headers?.accept).toContain('as=PartialObjectMetadataList');
 });
 
-test('finds nothing where an object is absent, but throws where its kind is', async () => {
+test('find returns undefined if the object does not exist, but throws if its kind is not served', async () => {
   const absent = {
     kind: 'Status',
     code: 404,
@@ -169,7 +169,7 @@ test('finds nothing where an object is absent, but throws where its kind is', as
   await expect(client.find(ConfigMap, key)).rejects.toMatchObject({ code: 'BOWLINE_API_KIND_NOT_SERVED' });
 });
 
-test('waits as long as the server asks and repeats the call, writes too', async () => {
+test('waits as long as Retry-After says and retries the call, including writes', async () => {
   const clock = new VirtualClock();
   const transport = new ScriptedTransport(busy, { ...busy, status: 503 }, { body: object });
   const client = createClient({ transport, clock, random: { next: () => 0 } });
@@ -184,7 +184,7 @@ test('waits as long as the server asks and repeats the call, writes too', async 
   expect(clock.pendingTimers).toBe(0);
 });
 
-test('spreads repetitions, so that a fleet does not return in the same instant', async () => {
+test('adds jitter to the delay, so that many clients do not retry at the same time', async () => {
   const clock = new VirtualClock();
   const client = createClient({
     transport: new ScriptedTransport(busy, { body: object }),
@@ -200,7 +200,7 @@ test('spreads repetitions, so that a fleet does not return in the same instant',
   await read;
 });
 
-test('gives up at once when the wait would pass the time limit, and says how long it was', async () => {
+test('fails immediately with the requested delay when it exceeds the timeout', async () => {
   const transport = new ScriptedTransport(busy);
   const client = createClient({ transport, clock: new VirtualClock(), timeoutMs: 1000 });
   await expect(client.get(ConfigMap, key)).rejects.toMatchObject({
@@ -210,7 +210,7 @@ test('gives up at once when the wait would pass the time limit, and says how lon
   expect(transport.requests).toHaveLength(1);
 });
 
-test('stops repeating after ten attempts', async () => {
+test('stops retrying after ten attempts', async () => {
   const clock = new VirtualClock();
   const now = { ...busy, headers: { 'retry-after': '0' } };
   const transport = new ScriptedTransport(...Array.from({ length: 11 }, () => now));
@@ -220,7 +220,7 @@ test('stops repeating after ten attempts', async () => {
   expect(transport.requests).toHaveLength(10);
 });
 
-test('leaves a read at a version that the server has not reached to the reader', async () => {
+test('does not retry a read at a resourceVersion that the server has not reached', async () => {
   const ahead = {
     kind: 'Status',
     code: 504,
@@ -235,7 +235,7 @@ test('leaves a read at a version that the server has not reached to the reader',
   });
 });
 
-test('does not repeat a failure that names no wait', async () => {
+test('does not retry a failure without Retry-After', async () => {
   const transport = new ScriptedTransport({ status: 500, body: 'oops' });
   await expect(createClient({ transport }).get(ConfigMap, key)).rejects.toMatchObject({
     code: 'BOWLINE_API_INTERNAL',
@@ -243,7 +243,7 @@ test('does not repeat a failure that names no wait', async () => {
   });
 });
 
-test('ends a wait by the signal', async () => {
+test('stops waiting when the signal is aborted', async () => {
   const clock = new VirtualClock();
   const abort = new AbortController();
   const read = createClient({ transport: new ScriptedTransport(busy), clock }).get(ConfigMap, key, {
@@ -256,7 +256,7 @@ test('ends a wait by the signal', async () => {
   expect(clock.pendingTimers).toBe(0);
 });
 
-test('repeats a read whose connection broke, twice, and never a write', async () => {
+test('retries a read whose connection was lost twice, and never a write', async () => {
   const reads = new ScriptedTransport({ error: lost }, { error: lost }, { body: object });
   expect(await createClient({ transport: reads }).get(ConfigMap, key)).toEqual(object);
   const broken = new ScriptedTransport({ error: lost }, { error: lost }, { error: lost });
@@ -267,7 +267,7 @@ test('repeats a read whose connection broke, twice, and never a write', async ()
   );
 });
 
-test('asks the guard before every attempt of a write, and limits its time', async () => {
+test('calls the guard before every attempt of a write, and applies its timeout', async () => {
   const clock = new VirtualClock();
   let asked = 0;
   const guard = {
@@ -285,7 +285,7 @@ test('asks the guard before every attempt of a write, and limits its time', asyn
   expect(transport.requests[0]?.timeoutMs).toBe(5000);
 });
 
-test('asks every guard that was added, and keeps to the shortest time', async () => {
+test('calls every guard, and applies the shortest timeout', async () => {
   const transport = new ScriptedTransport({ body: {} });
   const asked: string[] = [];
   const guard = (name: string, writeTimeoutMs: number) => ({
@@ -298,7 +298,7 @@ test('asks every guard that was added, and keeps to the shortest time', async ()
   expect(transport.requests[0]?.timeoutMs).toBe(700);
 });
 
-test('asks every check that was added before a request, and sends nothing when one refuses', async () => {
+test('calls every check before a request, and sends nothing when one throws', async () => {
   const transport = new ScriptedTransport({ body: {} }, { body: {} });
   const asked: string[] = [];
   const refusal = new Error('no');
@@ -315,7 +315,7 @@ test('asks every check that was added before a request, and sends nothing when o
   expect(asked).toHaveLength(4);
 });
 
-test('asks in one namespace who has no rights in the whole cluster', async () => {
+test('creates a LocalSubjectAccessReview with local: true', async () => {
   const transport = new ScriptedTransport({ body: { status: { allowed: true } } });
   const client = createClient({ transport });
   const question = { verb: 'get', resource: 'configmaps', namespace: 'ns', name: 'a' };
@@ -333,7 +333,7 @@ test('asks in one namespace who has no rights in the whole cluster', async () =>
   });
 });
 
-test('does not ask the guard for reads, reviews and tokens', async () => {
+test('does not call the guard for reads, access reviews and token requests', async () => {
   const guard = {
     writeTimeoutMs: 5000,
     assertMayWrite: () => {
@@ -367,7 +367,7 @@ test('does not ask the guard for reads, reviews and tokens', async () => {
   expect(transport.requests[1]?.timeoutMs).toBe(9000);
 });
 
-test('sends on the lane and under the identity it was made for', async () => {
+test('sends requests on its lane and with its impersonated user', async () => {
   const transport = new ScriptedTransport({ body: object }, { body: object });
   const client = createClient({ transport, impersonate: { user: 'jane' } });
   await client.get(ConfigMap, key);
@@ -396,7 +396,7 @@ test('logs each warning of the server once', async () => {
   expect(warned).toEqual(['v1 Thing is deprecated', 'unknown field "spec.ключ"']);
 });
 
-test('counts requests, repetitions and sizes under the names that dashboards know', async () => {
+test('counts requests, retries and sizes under the metric names of client-go', async () => {
   const counted: string[] = [];
   const record =
     (name: string) =>
@@ -428,7 +428,7 @@ test('counts requests, repetitions and sizes under the names that dashboards kno
   );
 });
 
-test('names the version of the package in its User-Agent', async () => {
+test('sends the version of the package in its User-Agent', async () => {
   const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
@@ -437,14 +437,14 @@ test('names the version of the package in its User-Agent', async () => {
   expect(transport.requests[0]?.headers?.['user-agent']).toBe(`bowline/${version} (runtime)`);
 });
 
-test('says that an answer which is not JSON came from no API server', async () => {
+test('reports a response that is not JSON', async () => {
   const transport = new ScriptedTransport({ body: '<html>login</html>' });
   await expect(createClient({ transport }).get(ConfigMap, key)).rejects.toMatchObject({
     code: 'BOWLINE_API_BAD_RESPONSE',
   });
 });
 
-test('uses the path of a group for kinds that have one', async () => {
+test('uses /apis for kinds with an API group', async () => {
   const transport = new ScriptedTransport({ body: {} });
   const Widget = resource({
     group: 'example.com',
@@ -459,11 +459,14 @@ test('uses the path of a group for kinds that have one', async () => {
 
 test.each<[string, (client: Client) => Promise<unknown>]>([
   // The request would create the object itself.
-  ['a subresource of nothing', (c) => c.create(ConfigMap, { metadata: { namespace: 'ns' } }, { subresource: 'x' })],
+  [
+    'a subresource of an object without a name',
+    (c) => c.create(ConfigMap, { metadata: { namespace: 'ns' } }, { subresource: 'x' }),
+  ],
   ['an empty subresource', (c) => c.get(ConfigMap, key, { subresource: '' })],
-  ['a subresource that leads elsewhere', (c) => c.get(ConfigMap, key, { subresource: 'proxy/../../b' })],
+  ['a subresource that leads to another object', (c) => c.get(ConfigMap, key, { subresource: 'proxy/../../b' })],
   ['a subresource with a query', (c) => c.get(ConfigMap, key, { subresource: 'log?x' })],
-])('refuses %s before it is sent', async (_, call) => {
+])('rejects %s without sending it', async (_, call) => {
   const transport = new ScriptedTransport({ body: {} });
   await expect(call(createClient({ transport }))).rejects.toMatchObject({ code: 'BOWLINE_CLIENT_INVALID_REQUEST' });
   expect(transport.requests).toEqual([]);

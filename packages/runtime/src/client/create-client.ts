@@ -243,7 +243,9 @@ class ApiClient implements Client {
     options: WriteOptions = {},
   ): Promise<T> {
     if (patch.type === 'apply' && options.fieldManager === undefined) {
-      throw invalid(`applying ${resource.kind} ${key.name} needs a fieldManager: it owns the fields that are applied`);
+      throw invalid(
+        `cannot apply ${resource.kind} ${key.name} without a fieldManager: set one, it will own the applied fields`,
+      );
     }
     const path = withQuery(objectPath(resource, key, options.subresource), {
       ...this.#writeQuery(options),

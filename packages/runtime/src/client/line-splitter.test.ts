@@ -8,7 +8,7 @@ function lines(splitter: LineSplitter, ...chunks: (string | Uint8Array)[]): stri
   return found;
 }
 
-test('gives the same lines however the bytes are cut', () => {
+test('returns the same lines wherever the chunks are split', () => {
   fc.assert(
     fc.property(
       fc.array(
@@ -32,14 +32,14 @@ test('gives the same lines however the bytes are cut', () => {
   );
 });
 
-test('keeps a character together whose bytes come in two chunks', () => {
+test('decodes a character whose bytes arrive in two chunks', () => {
   const bytes = Buffer.from('{"a":"\u{1F680}ü"}\n');
   for (let cut = 0; cut <= bytes.length; cut++) {
     expect(lines(new LineSplitter(), bytes.subarray(0, cut), bytes.subarray(cut))).toEqual(['{"a":"\u{1F680}ü"}']);
   }
 });
 
-test('keeps what follows the last newline as the rest', () => {
+test('returns the bytes after the last newline as the rest', () => {
   const splitter = new LineSplitter();
   expect(lines(splitter, 'one\n\ntw', 'o\nthr')).toEqual(['one', 'two']);
   expect(splitter.pendingBytes).toBe(3);
@@ -47,7 +47,7 @@ test('keeps what follows the last newline as the rest', () => {
   expect(splitter.rest()).toBe('');
 });
 
-test('refuses a line longer than the limit before it has been collected', () => {
+test('rejects a line longer than the limit before buffering all of it', () => {
   const splitter = new LineSplitter(10);
   expect(lines(splitter, '12345', '67890')).toEqual([]);
   expect(() => lines(splitter, '1')).toThrow(RangeError);

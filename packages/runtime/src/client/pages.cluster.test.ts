@@ -3,7 +3,7 @@ import { ConfigMap } from '@bowline/kubernetes';
 import { forEachConcurrently } from '@bowline/machinery';
 import { expect, test } from 'vitest';
 
-test('pages show the state of the first one, whatever changes while they are read', async () => {
+test('all pages show the state of the first page, regardless of later changes', async () => {
   await using c = await cluster();
   const names = Array.from({ length: 25 }, (_, index) => `n${String(index).padStart(2, '0')}`);
   const labels = { page: 'yes' };

@@ -21,7 +21,7 @@ async function namesOf(transport: ScriptedTransport, options?: PagesOptions): Pr
   return names;
 }
 
-test('reads page after page, each from where the one before ended', async () => {
+test('reads each page from where the previous one ended', async () => {
   const transport = new ScriptedTransport(page('x', 'a', 'b'), page('y', 'c'), page('', 'd'));
   expect(await namesOf(transport, { namespace: 'n', labelSelector: 'l', pageSize: 2 })).toEqual(['a', 'b', 'c', 'd']);
   expect(transport.requests.map(({ path }) => path)).toEqual([
@@ -31,7 +31,7 @@ test('reads page after page, each from where the one before ended', async () => 
   ]);
 });
 
-test('asks for a page only when the one before it was used, and for no more when its reader stops', async () => {
+test('requests a page only after the previous one was consumed, and none after the reader stops', async () => {
   const transport = new ScriptedTransport(page('x', 'a'), page('', 'b'));
   for await (const { items } of createClient({ transport }).pages(ConfigMap)) {
     expect(items).toHaveLength(1);
@@ -42,23 +42,23 @@ test('asks for a page only when the one before it was used, and for no more when
   expect(transport.requests[0]?.path).toBe('/api/v1/configmaps?limit=500');
 });
 
-test('throws when the server has forgotten the state of the first page', async () => {
+test('throws when the continue token has expired', async () => {
   const transport = new ScriptedTransport(page('x', 'a'), expired('z'));
   await expect(namesOf(transport)).rejects.toSatisfy(isExpired);
 });
 
-test('goes on in the newest state when that is wanted', async () => {
+test('continues with the newest state with onExpired: continue', async () => {
   const transport = new ScriptedTransport(page('x', 'a'), expired('z'), page('', 'b'));
   expect(await namesOf(transport, { onExpired: 'continue' })).toEqual(['a', 'b']);
   expect(transport.requests[2]?.path).toContain('continue=z');
 });
 
-test('throws when the server says no way to go on', async () => {
+test('throws when the server returns no token to continue with', async () => {
   const transport = new ScriptedTransport(page('x', 'a'), expired());
   await expect(namesOf(transport, { onExpired: 'continue' })).rejects.toSatisfy(isExpired);
 });
 
-test.each([0, -1, 1.5])('refuses pages of %s objects', async (pageSize) => {
+test.each([0, -1, 1.5])('rejects a page size of %s', async (pageSize) => {
   await expect(namesOf(new ScriptedTransport(), { pageSize })).rejects.toMatchObject({
     code: 'BOWLINE_CLIENT_INVALID_REQUEST',
   });

@@ -13,7 +13,7 @@ export async function* pagesOf<T extends KubernetesObject>(
 ): AsyncGenerator<List<T>, undefined, undefined> {
   const { pageSize = PAGE_SIZE, onExpired = 'throw', ...list } = options;
   if (!Number.isInteger(pageSize) || pageSize < 1) {
-    throw invalid(`cannot list ${resource.plural} in pages of ${pageSize}: a page has at least one object`);
+    throw invalid(`cannot list ${resource.plural} in pages of ${pageSize}: set pageSize to 1 or more`);
   }
   let token: string | undefined;
   do {

@@ -24,7 +24,7 @@ export function objectPath(resource: Resource, key: ObjectKey, subresource?: str
   if (subresource === undefined) return path;
   // A subresource may contain a path of its own (`proxy/metrics`), but none that leads outside the object.
   if (subresource === '' || /[?#%]|(?:^|\/)\.{0,2}(?:\/|$)/.test(subresource)) {
-    throw invalid(`${JSON.stringify(subresource)} cannot be a subresource of ${resource.kind} ${key.name}`);
+    throw invalid(`${JSON.stringify(subresource)} is not a valid subresource of ${resource.kind} ${key.name}`);
   }
   return `${path}/${subresource}`;
 }
@@ -32,7 +32,7 @@ export function objectPath(resource: Resource, key: ObjectKey, subresource?: str
 /** Rejects a name that contains a path, which would address another object. */
 function segment(value: string, resource: Resource, what: string): string {
   if (value === '' || value === '.' || value === '..' || value.includes('/') || value.includes('%')) {
-    throw invalid(`${JSON.stringify(value)} cannot be the ${what} of a ${resource.kind}`);
+    throw invalid(`${JSON.stringify(value)} is not a valid ${what} for ${resource.kind}`);
   }
   return encodeURIComponent(value);
 }

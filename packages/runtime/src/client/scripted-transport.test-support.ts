@@ -29,7 +29,7 @@ export class ScriptedTransport implements Transport {
     }
     this.requests.push(request);
     const answer = this.#answers.shift();
-    if (!answer) return Promise.reject(new Error(`no answer left for ${request.method} ${request.path}`));
+    if (!answer) return Promise.reject(new Error(`no scripted response left for ${request.method} ${request.path}`));
     if (answer.error) return Promise.reject(answer.error);
     const chunks = chunksOf(answer.body ?? '');
     return Promise.resolve({

@@ -47,7 +47,7 @@ async function podWithLog(c: Cluster, answer: Answer): Promise<ObjectKey & { rea
   return key;
 }
 
-test('reads the log of a container, with the options that the kubelet gets', async () => {
+test('reads the log of a container, and passes the options to the kubelet', async () => {
   await using c = await cluster();
   const key = await podWithLog(c, (query, response) => response.end(`${query.toString()}\n`));
   const options = { container: 'app', tailLines: 5, limitBytes: 500, sinceSeconds: 60, timestamps: true };
@@ -63,7 +63,7 @@ test('reads the log of a container, with the options that the kubelet gets', asy
   });
 });
 
-test('refuses a log that is larger than its limit', async () => {
+test('rejects a log that is larger than maxBytes', async () => {
   await using c = await cluster();
   const key = await podWithLog(c, (_, response) => response.end('x'.repeat(100_000)));
   const reading = c.admin.readText(Pod, key, { ...podLog({ container: 'app' }), maxBytes: 1000 });
@@ -88,7 +88,7 @@ test('follows a log line by line until the container ends', async () => {
   expect(await lines.next()).toEqual({ done: true, value: undefined });
 });
 
-test('stops to follow when the signal is aborted', async () => {
+test('stops following when the signal is aborted', async () => {
   await using c = await cluster();
   const key = await podWithLog(c, (_, response) => response.write('first\n'));
   const abort = new AbortController();
@@ -100,7 +100,7 @@ test('stops to follow when the signal is aborted', async () => {
   await expect(next).rejects.toThrow('enough');
 });
 
-test('is allowed to an operator that declares it, and to no other', async () => {
+test('is allowed only for an operator that declares it', async () => {
   await using c = await cluster();
   const key = await podWithLog(c, (_, response) => response.end('hello\n'));
   const quiet = controller(ConfigMap, { namespaces: [c.namespace] }).reconcile(() => {});

@@ -8,7 +8,7 @@ import { ScriptedTransport } from './scripted-transport.test-support.ts';
 
 const key = { namespace: 'shop', name: 'web' };
 
-test('asks for the log of a Pod with the options that are given, and answers its text', async () => {
+test('requests the log of a Pod with the given options, and returns its text', async () => {
   const transport = new ScriptedTransport({ body: 'one\n\ntwo\n' });
   const client = createClient({ transport });
   const request = podLog({
@@ -26,7 +26,7 @@ test('asks for the log of a Pod with the options that are given, and answers its
   });
 });
 
-test('refuses a text that is larger than its limit without reading all of it', async () => {
+test('rejects a text that is larger than maxBytes without reading all of it', async () => {
   let chunks = 0;
   const endless: Transport = {
     host: 'endless',
@@ -56,12 +56,12 @@ test('refuses a text that is larger than its limit without reading all of it', a
   expect(chunks).toBe(1025 + 3);
 });
 
-test('answers a text that is exactly as large as its limit', async () => {
+test('returns a text that is exactly as large as maxBytes', async () => {
   const client = createClient({ transport: new ScriptedTransport({ body: ['ab', 'cd'] }) });
   expect(await client.readText(Pod, key, { ...podLog(), maxBytes: 4 })).toBe('abcd');
 });
 
-test('streams lines however they are cut, empty ones and the last one without a newline included', async () => {
+test('streams lines wherever the chunks are split, including empty lines and a last line without a newline', async () => {
   const rocket = Buffer.from('🚀');
   const body = ['one\n\ntw', 'o\n', rocket.subarray(0, 2), rocket.subarray(2), '\nlast'];
   const transport = new ScriptedTransport({ body });
@@ -75,7 +75,7 @@ test('streams lines however they are cut, empty ones and the last one without a 
   });
 });
 
-test('streams chunks with whole characters', async () => {
+test('streams chunks without splitting characters', async () => {
   const rocket = Buffer.from('🚀');
   const transport = new ScriptedTransport({ body: ['a', rocket.subarray(0, 2), rocket.subarray(2), 'b'] });
   const stream = await createClient({ transport }).streamText(Pod, key, podLog());
@@ -84,7 +84,7 @@ test('streams chunks with whole characters', async () => {
   expect(chunks).toEqual(['a', '🚀', 'b']);
 });
 
-test('gives the lines before one that is too long, and then says so', async () => {
+test('yields the lines before one that is too long, and then throws', async () => {
   const transport = new ScriptedTransport({ body: ['short\n', 'much too long'] });
   const stream = await createClient({ transport }).streamText(Pod, key, { ...podLog(), maxLineBytes: 8 });
   const lines: string[] = [];
@@ -123,7 +123,7 @@ function silentServer(): Transport & { readonly requests: TransportRequest[] } {
   };
 }
 
-test('waits for as long as it takes, unless an idle timeout is set', async () => {
+test('waits indefinitely unless an idle timeout is set', async () => {
   const wire = new VirtualClock();
   const client = createClient({ transport: silentServer(), wire });
   const stream = await client.streamText(Pod, key, { ...podLog({ follow: true }), idleTimeoutMs: 60_000 });
@@ -153,7 +153,7 @@ test('ends when its signal is aborted', async () => {
   await expect(next).rejects.toThrow('enough');
 });
 
-test('gives the error of the server', async () => {
+test('throws the error of the server', async () => {
   const body = {
     kind: 'Status',
     status: 'Failure',

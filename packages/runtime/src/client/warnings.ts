@@ -24,7 +24,7 @@ export class Warnings {
       const text = (match[1] ?? '').replace(/\\(.)/g, '$1');
       if (this.#seen.get(text)) continue;
       this.#seen.set(text, true);
-      this.#log.warn('the API server warns', { warning: text });
+      this.#log.warn('warning from the API server', { warning: text });
     }
   }
 }

@@ -29,7 +29,7 @@ async function batchesOf(
   }
 }
 
-test('gives the events of one chunk as one batch, and one by one when iterated', async () => {
+test('returns the events of one chunk as one batch, and one at a time when iterated', async () => {
   const body = [line('ADDED', 'a') + line('MODIFIED', 'b'), line('DELETED', 'c')];
   expect((await batchesOf(body)).batches).toEqual([['ADDED a', 'MODIFIED b'], ['DELETED c']]);
   const client = createClient({ transport: new ScriptedTransport({ body }) });
@@ -40,7 +40,7 @@ test('gives the events of one chunk as one batch, and one by one when iterated',
   expect(stream.aliveAt()).toBe(7);
 });
 
-test('reads an event whose characters are cut anywhere', async () => {
+test('decodes an event wherever its bytes are split', async () => {
   const bytes = Buffer.from(line('ADDED', 'a', { data: { text: 'über \u{1F680}' } }));
   for (let cut = 1; cut < bytes.length; cut += 7) {
     const { events } = await batchesOf([bytes.subarray(0, cut), bytes.subarray(cut)]);
@@ -48,7 +48,7 @@ test('reads an event whose characters are cut anywhere', async () => {
   }
 });
 
-test('turns an ERROR event into the error it carries, after the events before it', async () => {
+test('throws the error of an ERROR event after yielding the events before it', async () => {
   const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' };
   const { batches, error } = await batchesOf([
     `${line('ADDED', 'a')}${JSON.stringify({ type: 'ERROR', object: status })}\n${line('ADDED', 'b')}`,
@@ -60,9 +60,9 @@ test('turns an ERROR event into the error it carries, after the events before it
 test.each([
   ['a truncated line', [line('ADDED', 'a'), line('ADDED', 'canary-name').slice(0, -5)]],
   ['a corrupt line', [line('ADDED', 'a'), '{"type":"ADDED","object":{"data":canary}}\n', line('ADDED', 'b')]],
-  ['a line that is no event', [line('ADDED', 'a'), '"canary"\n']],
+  ['a line that is not an event', [line('ADDED', 'a'), '"canary"\n']],
   ['a line without end', [line('ADDED', 'a'), 'canary'.repeat(3_000_000)]],
-])('breaks the stream on %s, after the events before it, and does not quote it', async (_, chunks) => {
+])('fails on %s after yielding the events before it, without quoting the line', async (_, chunks) => {
   const { batches, error } = await batchesOf(chunks);
   expect(batches).toEqual([['ADDED a']]);
   expect(error).toMatchObject({ code: 'BOWLINE_WATCH_DECODE', retryable: true });
@@ -70,11 +70,11 @@ test.each([
   expect(`${String(error)} ${String((error as Error).cause)}`).not.toContain('canary');
 });
 
-test('takes a last line that merely lacks its newline', async () => {
+test('accepts a last line without a newline', async () => {
   expect((await batchesOf([line('ADDED', 'a').trimEnd()])).batches).toEqual([['ADDED a']]);
 });
 
-test('skips unknown event types and other kinds, and says so', async () => {
+test('skips and reports unknown event types and other kinds', async () => {
   const seen: UnexpectedWatchEvent[] = [];
   const table = JSON.stringify({ type: 'ADDED', object: { kind: 'Table', apiVersion: 'meta.k8s.io/v1', rows: [] } });
   const { batches } = await batchesOf([`${table}\n`, line('SOMETHING', 'x'), line('ADDED', 'a')], {
@@ -87,7 +87,7 @@ test('skips unknown event types and other kinds, and says so', async () => {
   ]);
 });
 
-test('names the kind of objects that come as metadata only', async () => {
+test('sets kind and apiVersion of objects that are received as metadata only', async () => {
   const partial = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' };
   const { events } = await batchesOf([line('ADDED', 'a', partial)], { metadataOnly: true });
   expect(events[0]?.object).toMatchObject({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' } });

@@ -49,7 +49,7 @@ describe('patchBody', () => {
   const before = desiredOf({ tag: '1' });
   const view = sample.viewOf(storedAs(newBody(sample, place, before, appliedOf(before), { at })));
 
-  it('holds only for the state it was made from, and takes labels back that are no longer asked for', () => {
+  it('applies only to the state it was made from, and removes labels that are no longer requested', () => {
     const desired = desiredSample({ binaryData: { blob: 'AA==' } }, { quietMarks: { large: null } });
     const applied = appliedOf(desired);
     const content = replacedContent(applied.content, view.filledMaps);
@@ -65,13 +65,13 @@ describe('patchBody', () => {
     });
   });
 
-  it('replaces only a map that holds anything: the API server drops a replacement of nothing', () => {
+  it('replaces only a map that is not empty: the API server drops a replacement of a missing map', () => {
     const content = { data: { color: 'red' }, binaryData: {} };
     expect(replacedContent(content, ['data'])).toEqual({ data: { $patch: 'replace', color: 'red' }, binaryData: null });
     expect(replacedContent(content, [])).toEqual({ data: { color: 'red' }, binaryData: null });
   });
 
-  it('leaves the time alone together with the content, and marks that belong to it', () => {
+  it('changes neither the time nor the annotations of the content if the content is unchanged', () => {
     const desired = { ...before, contentMarks: { version: '9' } };
     const body = patchBody(sample, view, desired, appliedOf(desired), { at: later, content: undefined });
     expect(JSON.stringify(body)).not.toMatch(/"data"|2026-02-02|version":"9/);
@@ -81,7 +81,7 @@ describe('patchBody', () => {
     });
   });
 
-  it('lists the keys of a guest and writes no label', () => {
+  it('lists the keys of a guest, and writes no labels', () => {
     const desired = desiredSample({ data: { a: '1' } }, { keys: 'leave', immutable: true });
     const body = patchBody(sample, view, desired, { hash: 'h', keyList: 'a' }, { at, content: {}, isGuest: true });
     expect(body).toMatchObject({ metadata: { annotations: { [`${PREFIX}keys`]: 'a', [`${PREFIX}hash`]: 'h' } } });
@@ -89,7 +89,7 @@ describe('patchBody', () => {
     expect(body).not.toHaveProperty('immutable');
   });
 
-  it('remembers the manager of an object, so that it can be given back', () => {
+  it('records the previous manager of an object, so that it can be restored', () => {
     const theirs = sample.viewOf({ metadata: { ...place, labels: { [MANAGED_BY]: 'Helm' } }, data: { color: 'old' } });
     const adopting = patchBody(sample, theirs, before, appliedOf(before), { at, content: {}, adopts: true });
     const adopted = { [`${PREFIX}adopted`]: 'true', [`${PREFIX}previous-manager`]: 'Helm' };

@@ -35,7 +35,7 @@ function setUp(c: Cluster) {
 }
 
 describe('ensure', () => {
-  test('creates, updates and repairs with one request each, and keeps with none', async () => {
+  test('creates, updates and repairs with one request each, and sends none if nothing differs', async () => {
     await using c = await cluster();
     const { client, ensure, stored, edit } = setUp(c);
     const outcomes: string[] = [];
@@ -51,7 +51,7 @@ describe('ensure', () => {
     expect(metadata?.labels).toEqual({ [MANAGED_BY]: MANAGER, [OWNER]: 'me', theirs: 'yes' });
   });
 
-  test('writes nothing to an object that was changed meanwhile, but decides again', async () => {
+  test('does not write to an object that was changed meanwhile, but plans again', async () => {
     await using c = await cluster();
     const { client, ensure, stored, edit } = setUp(c);
     await ensure({ a: '1' });
@@ -67,7 +67,7 @@ describe('ensure', () => {
     expect((await stored()).data).toEqual({ a: 'theirs' });
   });
 
-  test('judges an object that appears just before it is created, and one that is replaced', async () => {
+  test('plans again for an object that was created meanwhile, and for one that was replaced', async () => {
     await using c = await cluster();
     const { client, key, ensure, stored } = setUp(c);
     client.before('create', () => c.admin.create(ConfigMap, { metadata: key, data: { a: 'theirs' } }));
@@ -83,7 +83,7 @@ describe('ensure', () => {
     expect((await stored()).data).toEqual({ a: 'another' });
   });
 
-  test('adopts an object after saving what it held, also when that changes in between, and gives it back', async () => {
+  test('adopts an object after saving its content, even if that changes meanwhile, and releases it', async () => {
     await using c = await cluster();
     const { client, tools, key, ensure, stored, edit } = setUp(c);
     const labels = { [MANAGED_BY]: 'Helm', theirs: 'yes' };
@@ -108,7 +108,7 @@ describe('ensure', () => {
     expect(released.metadata?.annotations).toBeUndefined();
   });
 
-  test('merges by key: keys of others stay, its own go, and what is in conflict is named until it is forced', async () => {
+  test('merges by key: keeps keys of other clients, removes its own, and reports conflicts until forced', async () => {
     await using c = await cluster();
     const { client, ensure, stored, edit } = setUp(c);
     const merging = { keys: 'written' } as const;
@@ -124,7 +124,7 @@ describe('ensure', () => {
     expect((await stored()).data).toEqual({ c: 'ours', theirs: 'x' });
   });
 
-  test('keeps keys in an object that stays its owner’s, and replaces none of the owner’s keys', async () => {
+  test('manages its keys in an object of another owner, and replaces none of the owner’s keys', async () => {
     await using c = await cluster();
     const { key, ensure, stored } = setUp(c);
     await c.admin.create(ConfigMap, {
@@ -143,7 +143,7 @@ describe('ensure', () => {
     expect((await ensure({ b: '2' })).outcome).toBe('unchanged');
   });
 
-  test('recreates an immutable object with the metadata of others, and merged content only after it is saved', async () => {
+  test('recreates an immutable object with the metadata of other clients, and saves merged content first', async () => {
     await using c = await cluster();
     const { client, ensure, stored, edit } = setUp(c);
     await ensure({ a: '1' });
@@ -171,7 +171,7 @@ describe('ensure', () => {
 });
 
 describe('release', () => {
-  test('deletes what we created in the state that was seen, and leaves what another owner has taken', async () => {
+  test('deletes an object that we created if it is unchanged, and keeps one that another owner has taken over', async () => {
     await using c = await cluster();
     const { client, tools, key, ensure, stored, edit } = setUp(c);
     const isStillOurs = ({ labels }: SampleView): boolean => labels[OWNER] === 'me';
@@ -187,7 +187,7 @@ describe('release', () => {
   });
 });
 
-test('many objects cost one request each to make and none while they stay, also after a restart', async () => {
+test('many objects take one request each to create and none while unchanged, even after a restart', async () => {
   await using c = await cluster();
   const names = Array.from({ length: 200 }, (_, index) => `copy-${index}`);
   const desired = desiredSample({ data: { a: '1', b: '2' } });

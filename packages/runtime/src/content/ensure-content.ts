@@ -202,7 +202,7 @@ class ContentWrite<
     if (content && hash !== undefined) return { content, hash, keyList };
     throw new BowlineError(
       'BOWLINE_WRITE_INVALID',
-      `cannot ensure ${describeKey(this.#content.resource, this.#key)}: it has to be written, and its content was not given`,
+      `cannot ensure ${describeKey(this.#content.resource, this.#key)}: it must be written, but its content is missing; pass the content to desired()`,
     );
   }
 
@@ -257,7 +257,7 @@ class ContentWrite<
     if (annotations.adopted === undefined) {
       throw new BowlineError(
         'BOWLINE_WRITE_INVALID',
-        `cannot adopt ${describeKey(this.#content.resource, this.#key)}: its format names no annotation "adopted"`,
+        `cannot adopt ${describeKey(this.#content.resource, this.#key)}: its format has no annotation "adopted"; add one to the annotations of managedContent()`,
       );
     }
     const stored = contentIn(maps, live);

@@ -9,7 +9,7 @@ const content = ({ data = {}, binaryData = {} }: Maps) => ({ data, binaryData })
 describe('mergeContent', () => {
   it.each<[what: string, stored: Maps, desired: Maps, ours: string[], merged: Maps, conflicts: string[]]>([
     [
-      'adds keys beside those of others',
+      'adds keys next to those of other clients',
       { data: { theirs: '1' } },
       { data: { a: '1' } },
       [],
@@ -19,7 +19,7 @@ describe('mergeContent', () => {
     ['changes its own keys', { data: { a: '1' } }, { data: { a: '2' } }, ['a'], { data: { a: '2' } }, []],
     ['removes its own keys', { data: { a: '1', theirs: '1' } }, {}, ['a'], { data: { theirs: '1' } }, []],
     [
-      'leaves a key of others with another value',
+      'keeps a key of another client with a different value',
       { data: { a: 'theirs' } },
       { data: { a: '1' } },
       [],
@@ -27,7 +27,7 @@ describe('mergeContent', () => {
       ['a'],
     ],
     [
-      'shares a key of others with the same value',
+      'shares a key of another client with the same value',
       { data: { a: '1' } },
       { data: { a: '1' } },
       [],
@@ -56,7 +56,7 @@ describe('mergeContent', () => {
     expect(result.conflicts).toEqual(conflicts);
   });
 
-  it('replaces keys of others when it wins', () => {
+  it('replaces keys of other clients with wins: true', () => {
     const stored = content({ data: { a: 'theirs', b: 'theirs' } });
     const { content: merged, conflicts } = mergeContent(stored, content({ data: { a: '1' } }), {
       ours: new Set(),
@@ -72,7 +72,7 @@ describe('mergeContent', () => {
 });
 
 describe('changedContent', () => {
-  it('names the keys that differ and nothing else', () => {
+  it('returns only the keys that differ', () => {
     const before = content({ data: { same: '1', changed: '1', gone: '1' }, binaryData: { blob: 'AA==' } });
     const after = content({ data: { same: '1', changed: '2', blob: 'text' } });
     expect(changedContent(before, after)).toEqual({

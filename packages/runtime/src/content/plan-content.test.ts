@@ -73,11 +73,11 @@ type Row = [what: string, object: ConfigMap | undefined, policy: Partial<typeof 
 
 describe('planContent', () => {
   it.each<Row>([
-    ['creates what is missing', undefined, {}, 'create'],
-    ['keeps what is as it should be', written(), {}, 'keep'],
-    ['writes what is behind', written(older), {}, 'write desired'],
-    ['repairs what another client changed', written(desired, { data: { color: 'green' } }), {}, 'write drift'],
-    ['repairs what another client emptied', written(desired, { data: {} }), {}, 'write drift'],
+    ['creates a missing object', undefined, {}, 'create'],
+    ['keeps an object in the desired state', written(), {}, 'keep'],
+    ['writes outdated content', written(older), {}, 'write desired'],
+    ['repairs content that another client changed', written(desired, { data: { color: 'green' } }), {}, 'write drift'],
+    ['repairs content that another client removed', written(desired, { data: {} }), {}, 'write drift'],
     [
       'waits for an object that is being deleted',
       { ...written(), metadata: { ...written().metadata, deletionTimestamp: at } },
@@ -85,20 +85,25 @@ describe('planContent', () => {
       'stop terminating',
     ],
     [
-      'leaves changed content alone where the policy says so',
+      'keeps changed content with drift: stop',
       written(desired, { data: { color: 'green' } }),
       { drift: 'stop' },
       'stop drift',
     ],
     [
-      'leaves it alone also when something else is desired',
+      'keeps changed content with drift: stop even if the desired content changes',
       written(older, { data: { color: 'green' } }),
       { drift: 'stop' },
       'stop drift',
     ],
-    ['writes what is behind and nobody changed', written(older), { drift: 'stop' }, 'write desired'],
     [
-      'ends a conflict when the content is what is desired',
+      'writes outdated content that no other client changed, with drift: stop',
+      written(older),
+      { drift: 'stop' },
+      'write desired',
+    ],
+    [
+      'ends a conflict when the stored content equals the desired content',
       written(older, { data: { color: 'red' } }),
       { drift: 'stop' },
       'mark',
@@ -109,21 +114,26 @@ describe('planContent', () => {
       { drift: 'stop', force: true },
       'write drift',
     ],
-    ['keeps keys of others', written(desired, { data: { color: 'red', theirs: '1' } }), { keys: 'written' }, 'keep'],
     [
-      'repairs its own keys beside those of others',
+      'keeps keys of other clients',
+      written(desired, { data: { color: 'red', theirs: '1' } }),
+      { keys: 'written' },
+      'keep',
+    ],
+    [
+      'repairs its own keys next to those of other clients',
       written(desired, { data: { color: 'x', theirs: '1' } }),
       { keys: 'written' },
       'write drift',
     ],
     ['recreates an immutable object that we created', written(older, { immutable: true }), {}, 'recreate'],
     [
-      'leaves an immutable object alone where the policy says so',
+      'does not recreate an immutable object unless the policy allows it',
       written(older, { immutable: true }),
       { recreate: false },
       'stop immutable',
     ],
-    ['keeps an immutable object that is as it should be', written(desired, { immutable: true }), {}, 'keep'],
+    ['keeps an immutable object in the desired state', written(desired, { immutable: true }), {}, 'keep'],
     ['never recreates an adopted object', adopted(older, { immutable: true }), {}, 'stop immutable'],
     ['writes an adopted object', adopted(older), {}, 'write desired'],
     ['adopts an object of another client', foreign(), {}, 'adopt'],
@@ -133,16 +143,16 @@ describe('planContent', () => {
       {},
       'adopt',
     ],
-    ['adopts nothing where the policy says so', foreign(), { adopt: false }, 'stop exists'],
+    ['adopts nothing unless the policy allows it', foreign(), { adopt: false }, 'stop exists'],
     ['cannot adopt an immutable object', foreign({ immutable: true }), {}, 'stop immutable'],
     [
-      'adopts an immutable object that holds what is desired',
+      'adopts an immutable object that has the desired content',
       foreign({ immutable: true, data: { color: 'red' } }),
       {},
       'adopt',
     ],
     [
-      'leaves an object of another controller alone',
+      'does not adopt an object of another controller',
       foreign({
         metadata: {
           ...place,
@@ -153,30 +163,30 @@ describe('planContent', () => {
       'stop controlled',
     ],
     [
-      'leaves alone what the operator refuses',
+      'does not change an object that the operator refuses',
       withMetadata({ labels: { [OWNER]: 'them' } }),
       {},
       'refused: it belongs to them',
     ],
     [
-      'takes what an owner of the same name left behind',
+      'takes over an object that a former owner of the same name left behind',
       withMetadata({ annotations: { [`${PREFIX}uid`]: 'earlier' } }),
       {},
       'mark',
     ],
     [
-      'saves what such an owner left behind and another client changed',
+      'adopts such an object, saving its content, if another client changed it',
       withMetadata({ annotations: { [`${PREFIX}uid`]: 'earlier' } }, written(desired, { data: { color: 'x' } })),
       {},
       'adopt',
     ],
-    ['takes what an owner that is gone left behind', withMetadata({ labels: { [OWNER]: 'gone' } }), {}, 'mark'],
-    ['does not care which of our managers is named', withMetadata({ labels: { [MANAGED_BY]: 'before' } }), {}, 'keep'],
+    ['takes over an object whose owner no longer exists', withMetadata({ labels: { [OWNER]: 'gone' } }), {}, 'mark'],
+    ['accepts the label of any of our managers', withMetadata({ labels: { [MANAGED_BY]: 'before' } }), {}, 'keep'],
     ['writes a guest’s keys for the first time', allowed({}, { theirs: '1' }), {}, 'write drift'],
-    ['keeps a guest’s keys, whatever stands beside them', guested({ color: 'red', theirs: '1' }), {}, 'keep'],
+    ['keeps a guest’s keys regardless of other keys', guested({ color: 'red', theirs: '1' }), {}, 'keep'],
     ['repairs a guest’s keys', guested({ color: 'x', theirs: '1' }), {}, 'write drift'],
     [
-      'leaves an immutable object alone as a guest',
+      'does not change an immutable object as a guest',
       { ...guested({ color: 'x' }), immutable: true },
       {},
       'stop immutable',
@@ -185,7 +195,7 @@ describe('planContent', () => {
     expect(planned(object, policy)).toBe(plan);
   });
 
-  it('writes labels and annotations alone when only those change', () => {
+  it('writes only labels and annotations when only those change', () => {
     const tagged = (tag?: string) =>
       desiredSample({ data: { color: 'red' } }, { metadata: { labels: tag ? { tag } : {}, annotations: {} } });
     const plans = [
@@ -197,7 +207,7 @@ describe('planContent', () => {
     expect(plans).toEqual(['mark', 'mark', 'mark', 'keep']);
   });
 
-  it('compares marks, large ones by their hash, and neither quiet ones nor those that are not given', () => {
+  it('compares the annotations of the operator, large ones by hash, but not passive or omitted ones', () => {
     const marked = (wanted: Parameters<typeof desiredSample>[1]) => desiredSample({ data: { color: 'red' } }, wanted);
     const all = { uid: 'my-uid', version: '1', large: 'l'.repeat(100_000) };
     const object = written(marked({ marks: all, quietMarks: { dropped: 'a' } }));
@@ -212,12 +222,12 @@ describe('planContent', () => {
     expect(JSON.stringify(sample.viewOf(object)).length).toBeLessThan(2_000);
   });
 
-  it('asks for immutability once', () => {
+  it('makes an object immutable once', () => {
     const immutable = desiredSample({ data: { color: 'red' } }, { immutable: true });
     expect([planned(written(), {}, immutable), planned(written(immutable), {}, immutable)]).toEqual(['mark', 'keep']);
   });
 
-  it('leaves content alone that is not given', () => {
+  it('does not write content that is omitted', () => {
     const marksOnly = sample.desired({ labels: { [OWNER]: 'me' }, marks: { uid: 'my-uid', version: '2' } });
     expect(planned(written(desired, { data: { color: 'green' } }), {}, marksOnly)).toBe('mark');
   });

@@ -19,7 +19,10 @@ export interface ContentPolicy<V, O = never> {
    * claim returns who a stored object belongs to. Pure: it is called again whenever the object was changed meanwhile.
    */
   readonly claim: (view: V) => Claim<O>;
-  /** Which keys are ours: `all` that the object holds, or only those that we `write`, beside keys of others. Defaults to `all`. */
+  /**
+   * Which keys are ours: `all` that the object holds, or only those that we have `written`, next to keys of other
+   * clients. Defaults to `all`.
+   */
   readonly keys?: 'all' | 'written' | undefined;
   /** What happens to content that another client changed: `overwrite` it, or `stop`. Defaults to `overwrite`. */
   readonly drift?: 'overwrite' | 'stop' | undefined;

@@ -15,8 +15,8 @@ const MAX_NAME_CHARACTERS = 253;
 const HASH_CHARACTERS = 9;
 
 /**
- * saveContent saves the content of an object in another object beside it, `<name><suffix>`, which only people delete.
- * Returns its key.
+ * saveContent saves the content of an object in another object of its namespace, `<name><suffix>`, which is never
+ * deleted automatically. It returns the key of that object.
  */
 export async function saveContent<T extends KubernetesObject, Id extends string, K extends string, M extends string>(
   tools: WriteTools,
@@ -27,7 +27,7 @@ export async function saveContent<T extends KubernetesObject, Id extends string,
   if (!backup) {
     throw new BowlineError(
       'BOWLINE_WRITE_INVALID',
-      `cannot save the content of ${describeKey(resource, { namespace, name })}: its format names no backup`,
+      `cannot save the content of ${describeKey(resource, { namespace, name })}: its format has no backup; add one to managedContent()`,
     );
   }
   const { type, ...members } = object as object as { readonly type?: unknown; readonly [map: string]: unknown };

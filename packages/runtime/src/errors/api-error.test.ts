@@ -27,7 +27,7 @@ test.each([
   expect(error(status, body)).toMatchObject({ code, retryable, status });
 });
 
-test('keeps the message of the server, and names verb, kind and key', () => {
+test('keeps the message of the server, and adds verb, kind and key', () => {
   const causes = [{ field: 'data', reason: 'FieldValueInvalid', message: 'too long' }];
   const problem = error(422, {
     reason: 'Invalid',
@@ -40,7 +40,7 @@ test('keeps the message of the server, and names verb, kind and key', () => {
   expect(problem.request.key).toEqual({ namespace: 'ns', name: 'a' });
 });
 
-test('distinguishes errors by predicates that other values do not satisfy', () => {
+test('has predicates that match only their own error', () => {
   const absent = error(404, { reason: 'NotFound', details: { name: 'a' } });
   expect([isNotFound(absent), isKindNotServed(absent), isConflict(absent)]).toEqual([true, false, false]);
   const unknown = error(404);
@@ -54,6 +54,6 @@ test('distinguishes errors by predicates that other values do not satisfy', () =
   );
 });
 
-test('truncates a message that would fill the log', () => {
+test('truncates a very long message', () => {
   expect(error(422, { reason: 'Invalid', message: 'x'.repeat(10_000) }).message.length).toBeLessThan(2100);
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { domainProblem, fieldManagerOf, operatorIdentity } from './operator-identity.ts';
 
-it('keeps the names of the operators of bowline.dev, which are in stored objects', () => {
+it('does not change the names of the operators of bowline.dev, which stored objects contain', () => {
   const operator = { name: 'configmap-sync', domain: 'bowline.dev' };
   expect(operatorIdentity(operator)).toEqual({
     ...operator,
@@ -24,7 +24,7 @@ it('keeps the names of the operators of bowline.dev, which are in stored objects
   expect(fieldManagerOf(operator, 'configmapsync')).toBe('bowline-configmap-sync-configmapsync');
 });
 
-it('makes one word of a domain with several labels', () => {
+it('joins the labels of a domain with hyphens', () => {
   const { vendor, objectName, annotations } = operatorIdentity({ name: 'pages', domain: 'platform.example.org' });
   expect([vendor, objectName, annotations.paused]).toEqual([
     'platform-example',
@@ -44,6 +44,6 @@ it.each([
   [`${'x'.repeat(64)}.com`, false],
   [`${'x.'.repeat(100)}com`, false],
   [undefined, false],
-])('knows whether %s is a domain', (domain, isOne) => {
+])('validates the domain %s', (domain, isOne) => {
   expect(domainProblem(domain) === undefined).toBe(isOne);
 });

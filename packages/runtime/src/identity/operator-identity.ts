@@ -90,7 +90,7 @@ export function domainProblem(domain: unknown): string | undefined {
   const isDomain = typeof domain === 'string' && domain.length <= MAX_DOMAIN_CHARACTERS && DOMAIN.test(domain);
   return isDomain
     ? undefined
-    : `the domain must be a DNS name of yours with at least one dot and at most ${MAX_DOMAIN_CHARACTERS} characters, like example.com: labels, annotations and the names of objects are made from it`;
+    : `the domain must be a DNS name that you own, with at least one dot and at most ${MAX_DOMAIN_CHARACTERS} characters, such as example.com: labels, annotations and names of objects are derived from it`;
 }
 
 /** Keeps `webhook.<domain>` within the 253 characters of a label's prefix, with room for names derived from it. */

@@ -93,7 +93,7 @@ const KINDS: Readonly<Record<string, Resource<KubernetesObject>>> = {
 /** What a person does is done with kubectl, whose name is in managedFields too. */
 const BY_HAND = { fieldManager: 'kubectl' } as const;
 
-it('leaves no name of ours in a cluster, whatever an operator by others does', async () => {
+it('writes no bowline name to a cluster for an operator with another domain', async () => {
   await using c = await cluster({ prefix: 'pages' });
   await using running = await install(c);
   const key = { namespace: c.namespace, name: 'home' };
@@ -135,7 +135,7 @@ it('leaves no name of ours in a cluster, whatever an operator by others does', a
   await c.untilGone(Page, key);
 });
 
-it('pauses objects by an annotation of its own domain', async () => {
+it('pauses objects by an annotation of the operator’s domain', async () => {
   await using c = await cluster({ prefix: 'pages' });
   await using _ = await install(c);
   const paused = { annotations: { [`${DOMAIN}/paused`]: 'true' } };

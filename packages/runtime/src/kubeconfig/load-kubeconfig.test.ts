@@ -209,11 +209,14 @@ test('names missing files, contexts, clusters and users', async () => {
   await expect(loadKubeconfig({ paths: [dangling] })).rejects.toThrow(
     'refers to the cluster "gone", which is not in clusters',
   );
-  const stranger = await folder.write('stranger', kubeconfig(SERVER, '').replace('user: u,', 'user: gone,'));
+  const stranger = await folder.write('unknown-user', kubeconfig(SERVER, '').replace('user: u,', 'user: gone,'));
   await expect(loadKubeconfig({ paths: [stranger] })).rejects.toThrow(
     'refers to the user "gone", which is not in users',
   );
-  const undecided = await folder.write('undecided', kubeconfig(SERVER, '').replace('current-context: here', ''));
+  const undecided = await folder.write(
+    'no-current-context',
+    kubeconfig(SERVER, '').replace('current-context: here', ''),
+  );
   await expect(loadKubeconfig({ paths: [undecided] })).rejects.toThrow('choose one of here');
 });
 

@@ -147,7 +147,7 @@ describe('defineOperator', () => {
     [{ name: 'x'.repeat(56), controllers: [plain] }, /at most 55 characters/],
     [
       { name: 'homeless', domain: 'example', controllers: [plain] },
-      /domain must be a DNS name of yours .* like example.com/,
+      /domain must be a DNS name that you own.* such as example.com/,
     ],
     [{ name: 'shouting', domain: 'Example.com', controllers: [plain] }, /domain must be a DNS name/],
     [{ name: 'empty' }, /neither controllers nor services nor webhooks/],

@@ -31,34 +31,34 @@ export class QueueMetrics implements Disposable {
     this.#adds = metrics.counter({ name: 'workqueue_adds_total', help: 'Keys that became ready', labels });
     this.#retries = metrics.counter({
       name: 'workqueue_retries_total',
-      help: 'Keys that were put back after a failure',
+      help: 'Keys requeued after a failure',
       labels,
     });
     this.#waited = metrics.histogram({
       name: 'workqueue_queue_duration_seconds',
-      help: 'Time from ready to taken',
+      help: 'Time a key was ready before a worker took it',
       labels,
       buckets: DURATION_BUCKETS,
     });
     this.#worked = metrics.histogram({
       name: 'workqueue_work_duration_seconds',
-      help: 'Time from taken to done',
+      help: 'Time a worker needed to process a key',
       labels,
       buckets: DURATION_BUCKETS,
     });
     const depth = metrics.gauge({
       name: 'workqueue_depth',
-      help: 'Keys that are ready and wait for a worker',
+      help: 'Keys that are ready and waiting for a worker',
       labels: [...labels, 'priority'],
     });
     const unfinished = metrics.gauge({
       name: 'workqueue_unfinished_work_seconds',
-      help: 'Sum of the ages of all work under way',
+      help: 'Sum of the durations of all running work',
       labels,
     });
     const longest = metrics.gauge({
       name: 'workqueue_longest_running_processor_seconds',
-      help: 'Age of the oldest work under way',
+      help: 'Duration of the longest running work',
       labels,
     });
 

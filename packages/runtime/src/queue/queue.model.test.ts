@@ -102,7 +102,7 @@ class StillClock extends VirtualClock {
   }
 }
 
-it('behaves as its rules written naively, whatever the history', () => {
+it('behaves like a naive model for any sequence of operations', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
       const clock = new StillClock();

@@ -15,7 +15,7 @@ function setUp(options: Partial<QueueOptions> = {}) {
 }
 
 describe('Queue', () => {
-  it('hands out keys in the order in which they came', () => {
+  it('returns keys in the order in which they were added', () => {
     const { queue, takeAll } = setUp();
     for (const key of ['c', 'a', 'b']) queue.add(key);
     expect(takeAll()).toEqual(['c', 'a', 'b']);
@@ -29,7 +29,7 @@ describe('Queue', () => {
     expect(takeAll()).toEqual(['a']);
   });
 
-  it('does not hand out a key that is being worked on, and runs it once more when it was added meanwhile', () => {
+  it('does not return a key that is being processed, and returns it once more if it was added meanwhile', () => {
     const { queue } = setUp();
     queue.add('a');
     queue.take();
@@ -43,14 +43,14 @@ describe('Queue', () => {
     expect(queue.size).toBe(0);
   });
 
-  it('lets a change overtake the initial list', () => {
+  it('returns changes before keys of the initial list', () => {
     const { queue, takeAll } = setUp();
     queue.add('listed', { priority: LOW_PRIORITY });
     queue.add('changed');
     expect(takeAll()).toEqual(['changed', 'listed']);
   });
 
-  it('puts a key whose priority is raised behind the others of that priority', () => {
+  it('puts a key whose priority was raised behind the other keys of that priority', () => {
     const { queue, takeAll } = setUp();
     queue.add('raised', { priority: LOW_PRIORITY });
     queue.add('first');
@@ -67,7 +67,7 @@ describe('Queue', () => {
     expect(takeAll()).toEqual(['a', 'b']);
   });
 
-  it('holds a delayed key back until its time', async () => {
+  it('does not return a delayed key before its time', async () => {
     const { clock, queue } = setUp();
     queue.add('a', { afterMs: 100 });
     await clock.advance(99);
@@ -87,7 +87,7 @@ describe('Queue', () => {
     expect(queue.take()?.key).toBe('a');
   });
 
-  it('hands out keys that became ready together in the order of their times', async () => {
+  it('returns keys that became ready together in the order of their times', async () => {
     const { clock, queue, takeAll } = setUp();
     queue.add('late', { afterMs: 20 });
     queue.add('early', { afterMs: 10 });
@@ -96,7 +96,7 @@ describe('Queue', () => {
     expect(takeAll()).toEqual(['early', 'late', 'now']);
   });
 
-  it('wakes waiting workers in turn, also by the timer', async () => {
+  it('wakes waiting workers in order, including when a timer fires', async () => {
     const { clock, queue } = setUp();
     const got: (string | undefined)[] = [];
     const worker = async (): Promise<void> => {
@@ -112,7 +112,7 @@ describe('Queue', () => {
     expect(got).toEqual(['a', 'b', 'c']);
   });
 
-  it('lets a waiting worker go when its signal is aborted, without losing a key to it', async () => {
+  it('rejects a waiting worker when its signal is aborted, without losing a key', async () => {
     const { queue } = setUp();
     const abort = new AbortController();
     const waiting = queue.next(abort.signal);
@@ -123,7 +123,7 @@ describe('Queue', () => {
     expect(queue.take()?.key).toBe('a');
   });
 
-  it('leaves no timer behind once nothing is delayed', async () => {
+  it('leaves no timer when no key is delayed', async () => {
     const { clock, queue } = setUp();
     queue.add('a', { afterMs: 100 });
     queue.add('b', { afterMs: 50 });
@@ -145,7 +145,7 @@ describe('Queue', () => {
       return delays;
     };
 
-    it('doubles the delay from 5 ms up to 1000 s, and starts anew once the key is forgotten', async () => {
+    it('doubles the delay from 5 ms up to 1000 s, and starts over once the key is forgotten', async () => {
       const set = setUp();
       const delays = await failing(set, 20);
       expect(delays.slice(0, 4)).toEqual([5, 10, 20, 40]);
@@ -154,12 +154,12 @@ describe('Queue', () => {
       expect(await failing(set, 1)).toEqual([5]);
     });
 
-    it('takes the range of the failure where it has one', async () => {
+    it('uses the backoff range of the failure if it has one', async () => {
       const range = { minMs: 30_000, maxMs: 60_000 };
       expect(await failing(setUp(), 3, { range })).toEqual([30_000, 60_000, 60_000]);
     });
 
-    it('counts timers: runs that adds bring before the time neither lengthen nor restart the backoff', async () => {
+    it('counts only retries whose timer fired: runs caused by adds before that neither extend nor restart the backoff', async () => {
       const { queue, clock } = setUp();
       const range = { minMs: 30_000, maxMs: 600_000 };
       const cause = { by: 'enqueue' } as const;
@@ -180,7 +180,7 @@ describe('Queue', () => {
       expect(fail()).toEqual({ delay: 60_000, failures: 1, causes: ['retry'] });
     });
 
-    it('waits longer for a failure that asks for it, counted from the same failure however many adds come', async () => {
+    it('extends the delay for a failure with a longer range, measured from the same failure regardless of adds', async () => {
       const { queue, clock } = setUp();
       queue.add('a');
       queue.take();
@@ -198,7 +198,7 @@ describe('Queue', () => {
       expect(delays).toEqual([29_999, 29_998, 29_997]);
     });
 
-    it('brings a key back soon after a collision, although it is due much later, and keeps when it is due', async () => {
+    it('retries a key soon after a conflict although it is due much later, and keeps its due time', async () => {
       const { queue, clock } = setUp();
       const slow = { range: { minMs: 30_000, maxMs: 600_000 } };
       const collision = { range: { minMs: 5, maxMs: 1_000 }, soon: true };
@@ -216,7 +216,7 @@ describe('Queue', () => {
       expect(fail(slow)).toEqual([1, 29_000]);
     });
 
-    it('counts a run that was still going when its time came', async () => {
+    it('counts a run that was still running when the retry was due', async () => {
       const { queue, clock } = setUp();
       queue.add('a');
       queue.take();
@@ -228,7 +228,7 @@ describe('Queue', () => {
       expect(queue.retry('a')).toBe(10);
     });
 
-    it('shortens delays by chance, never lengthens them', () => {
+    it('applies jitter that shortens delays and never lengthens them', () => {
       const { queue } = setUp({ random: { next: () => 0.999 } });
       expect(queue.retry('a')).toBeCloseTo(4.5, 1);
     });
@@ -244,7 +244,7 @@ describe('Queue', () => {
       expect(takeAll()).toEqual(['other', 'failed']);
     });
 
-    it('runs at once when the key was added while it failed', () => {
+    it('returns the key immediately if it was added while it was being processed', () => {
       const { queue } = setUp();
       queue.add('a');
       queue.take();
@@ -258,7 +258,7 @@ describe('Queue', () => {
   describe('causes', () => {
     const update = (key: string) => ({ by: 'watch', kind: 'ConfigMap', key, type: 'update' }) as const;
 
-    it('come with the item, also those of adds during the run before, and those of timers once they have fired', async () => {
+    it('are returned with the item, including those of adds during the previous run and those of fired timers', async () => {
       const { queue, clock } = setUp();
       queue.add('a', { cause: update('n/a') });
       queue.add('a', { cause: { by: 'resync' } });
@@ -276,7 +276,7 @@ describe('Queue', () => {
       expect(queue.take()?.causes).toEqual([retry]);
     });
 
-    it('are bounded: repetitions are one, the rest is counted', () => {
+    it('are bounded: duplicates count once, and the number of dropped causes is returned', () => {
       const { queue } = setUp({ maxCauses: 3 });
       for (let n = 0; n < 5; n++) queue.add('a', { cause: update('n/same') });
       for (let n = 0; n < 5; n++) queue.add('a', { cause: update(`n/${n}`) });
@@ -285,7 +285,7 @@ describe('Queue', () => {
       expect(item?.droppedCauses).toBe(3);
     });
 
-    it('are let go past the limit of detailed keys, the keys are not', () => {
+    it('are dropped beyond the limit of detailed keys, while the keys are kept', () => {
       const { queue, takeAll } = setUp({ detailedKeys: 2 });
       for (const key of ['a', 'b', 'c']) queue.add(key, { cause: { by: 'resync' } });
       expect(queue.entries().map((entry) => [entry.key, entry.causes.length, entry.droppedCauses])).toEqual([
@@ -297,7 +297,7 @@ describe('Queue', () => {
     });
   });
 
-  it('shows where every key stands', async () => {
+  it('returns the state of every key', async () => {
     const { clock, queue } = setUp();
     queue.add('running', { priority: 7, cause: { by: 'enqueue', source: 'test' } });
     queue.take();
@@ -312,14 +312,14 @@ describe('Queue', () => {
     expect(queue.entries(1)).toHaveLength(1);
   });
 
-  it('refuses to finish a key that nobody works on', () => {
+  it('rejects done for a key that no worker is processing', () => {
     const { queue } = setUp();
     queue.add('a');
     expect(() => queue.done('a')).toThrow(expect.objectContaining({ code: 'BOWLINE_QUEUE_MISUSE' }));
   });
 
   describe('shutDown', () => {
-    it('hands out what was ready, refuses what is new, and resolves when the last key is done', async () => {
+    it('returns keys that were ready, rejects new ones, and resolves when the last key is done', async () => {
       const { queue } = setUp();
       queue.add('a');
       queue.add('b');
@@ -344,7 +344,7 @@ describe('Queue', () => {
       expect(queue.size).toBe(0);
     });
 
-    it('drops what waits when asked to, and still waits for what runs', async () => {
+    it('drops waiting keys with discard, and still waits for running ones', async () => {
       const { queue } = setUp();
       queue.add('a');
       queue.add('b');
@@ -361,7 +361,7 @@ describe('Queue', () => {
       expect(queue.size).toBe(0);
     });
 
-    it('sends waiting workers home', async () => {
+    it('resolves waiting workers with undefined', async () => {
       const { queue } = setUp();
       const waiting = queue.next();
       await queue.shutDown();

@@ -195,7 +195,7 @@ export class Queue {
     if (entry?.runningSince === undefined) {
       throw new BowlineError(
         'BOWLINE_QUEUE_MISUSE',
-        `cannot finish the key ${key}: no worker has it; call done once per item`,
+        `cannot mark the key ${key} as done: no worker is processing it; call done once per item`,
       );
     }
     const now = this.#clock.monotonic();

@@ -44,7 +44,7 @@ describe('a kind', () => {
     expect(Plain.hasStatus).toBe(false);
   });
 
-  it('fills in what a writer may leave out', () => {
+  it('withDefaults adds apiVersion, kind and defaults', () => {
     const site = Site.withDefaults({ metadata: { name: 'a' }, spec: { title: 'x' } });
     expect(site).toEqual({
       apiVersion: 'example.com/v1',
@@ -55,7 +55,7 @@ describe('a kind', () => {
     expectTypeOf(site.spec.replicas).toEqualTypeOf<number>();
   });
 
-  it('validates with defaults filled in, and in the words of the API server', () => {
+  it('validates with defaults applied, and returns the messages of the API server', () => {
     expect(Site.validate({ metadata: { name: 'a' }, spec: { title: 'x' } })).toEqual([]);
     expect(Site.validate({ spec: { title: '', replicas: 9 } }).map(({ field }) => field)).toEqual([
       'spec.title',
@@ -66,7 +66,7 @@ describe('a kind', () => {
     ]);
   });
 
-  it('takes a field that the kind does not know for no change', () => {
+  it('ignores an unknown field of the old object when it evaluates transition rules', () => {
     const Fixed = defineResource({
       ...names,
       spec: s.object({ title: s.string() }).rule('self == oldSelf', { message: 'cannot be changed' }),
@@ -78,7 +78,7 @@ describe('a kind', () => {
     ]);
   });
 
-  it('carries a definition with the names that were given and the conditions that the runtime keeps', () => {
+  it('has a definition with the given names and the status fields that the runtime maintains', () => {
     const { names, versions } = Site.crd.spec;
     expect(names).toMatchObject({ shortNames: ['st'] });
     expect(names).not.toHaveProperty('categories');
@@ -105,7 +105,7 @@ describe('a kind', () => {
   });
 });
 
-it('gives every version of a kind the conditions that the runtime keeps', () => {
+it('adds the status fields that the runtime maintains to every version of a kind', () => {
   const { crd } = defineResource({
     ...names,
     status: s.object({}),
@@ -130,25 +130,25 @@ describe('bad definitions', () => {
     ],
     ['a kind in lower case', () => defineResource({ ...names, kind: 'site' }), 'BOWLINE_CRD_INVALID', /capital letter/],
     [
-      'a spec that is no object',
+      'a spec that is not an object',
       () => defineResource({ ...names, spec: s.string() }),
       'BOWLINE_CRD_INVALID',
       /must be an object/,
     ],
     [
-      'a status that is no object',
+      'a status that is not an object',
       () => defineResource({ ...names, status: s.string() }),
       'BOWLINE_CRD_INVALID',
       /must be an object/,
     ],
     [
-      'a column of nothing',
+      'a column of a missing field',
       () => defineResource({ ...names, columns: [{ name: 'A', path: '.spec.a' }] }),
       'BOWLINE_CRD_INVALID',
       /column A/,
     ],
     [
-      'a selectable field of nothing',
+      'a selectable field that is missing',
       () => defineResource({ ...names, selectableFields: ['.spec.a'] }),
       'BOWLINE_CRD_INVALID',
       /selectable field .spec.a/,
@@ -157,13 +157,13 @@ describe('bad definitions', () => {
       'a version without the status that another one has',
       () => defineResource({ ...names, status: s.object({}), otherVersions: [{ version: 'v1beta1' }] }),
       'BOWLINE_CRD_INVALID',
-      /version v1beta1 has no status, and v1 has one/,
+      /version v1beta1 has no status but v1 has one/,
     ],
     [
       'a version with a status that another one lacks',
       () => defineResource({ ...names, otherVersions: [{ version: 'v1beta1', status: s.object({}) }] }),
       'BOWLINE_CRD_INVALID',
-      /version v1 has no status, and v1beta1 has one/,
+      /version v1 has no status but v1beta1 has one/,
     ],
     [
       'a rule of an unknown field',

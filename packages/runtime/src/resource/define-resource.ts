@@ -114,8 +114,8 @@ function withKindStatus<V extends VersionDefinition>(version: V): V {
   const observedGeneration = s
     .integer()
     .min(0)
-    .describe('The newest generation of the object that the status is about.').json;
-  const conditions = s.conditions().describe('What holds of the object, one entry per type.').json;
+    .describe('The most recent generation of the object that the status describes.').json;
+  const conditions = s.conditions().describe('The latest observations of the state of the object, one per type.').json;
   const properties = Object.freeze({ observedGeneration, conditions, ...status.json.properties });
   return { ...version, status: new ObjectSchema({ ...status.json, properties }, status.isOptional) };
 }
@@ -127,6 +127,6 @@ function checkStatuses({ group, kind }: ResourceNames, versions: readonly Versio
   if (!having || !lacking) return;
   throw new BowlineError(
     'BOWLINE_CRD_INVALID',
-    `cannot define the kind ${kind} of ${group}: version ${lacking.version} has no status, and ${having.version} has one, which would be lost by every write in ${lacking.version}; give all versions a status`,
+    `cannot define the kind ${kind} of ${group}: version ${lacking.version} has no status but ${having.version} has one, which every write in ${lacking.version} would drop; define a status in all versions`,
   );
 }

@@ -30,7 +30,7 @@ async function setUp(...resources: readonly CustomResource[]) {
 }
 
 describe('installing a kind', () => {
-  it('creates it, leaves it alone when nothing changes, updates it, and refuses to take a version away', async () => {
+  it('creates it, does not write it if nothing changes, updates it, and rejects the removal of a version', async () => {
     await using c = await setUp(Widget);
     const name = 'widgets.install.test.bowline.dev';
     expect(await installCustomResourceDefinitions(c.admin, [Widget])).toEqual([{ name, outcome: 'created' }]);
@@ -58,14 +58,14 @@ describe('installing a kind', () => {
 
     await expect(installCustomResourceDefinitions(c.admin, [Widget])).rejects.toMatchObject({
       code: 'BOWLINE_CRD_VERSION_LOST',
-      message: expect.stringContaining('has v1beta1, which this one lacks'),
+      message: expect.stringContaining('has v1beta1, which the new one lacks'),
     });
   });
 
-  it('keeps what the runtime says of an object when it is written in another version', async () => {
+  it('keeps the status of an object when it is written in another version', async () => {
     const Told = defineResource({
       ...names,
-      kind: 'Told',
+      kind: 'Versioned',
       spec,
       status: s.object({}),
       otherVersions: [{ version: 'v1beta1', spec, status: s.object({}) }],
@@ -85,12 +85,12 @@ describe('installing a kind', () => {
     expect(await c.admin.get(Told, key)).toMatchObject({ spec: { size: 4 }, status });
   });
 
-  it('leaves a definition alone that somebody else made, until it is handed over', async () => {
+  it('does not change a definition of another author until it is handed over', async () => {
     const Foreign = defineResource({ ...names, kind: 'Foreign', categories: ['all', 'parts'], spec });
     await using c = await setUp(Foreign);
     const name = 'foreigns.install.test.bowline.dev';
     const theirs = foreignTo(Foreign);
-    await c.admin.create(CustomResourceDefinition, theirs, { fieldManager: 'somebody' });
+    await c.admin.create(CustomResourceDefinition, theirs, { fieldManager: 'another-tool' });
     await c.until(CustomResourceDefinition, { name }, isEstablished);
     const object = { metadata: { namespace: c.namespace, name: 'a' }, spec: { theirs: 'kept' } };
     const stored: Resource<KubernetesObject> = Foreign;
@@ -98,7 +98,7 @@ describe('installing a kind', () => {
     await expect(installCustomResourceDefinitions(c.admin, [Foreign])).rejects.toMatchObject({
       code: 'BOWLINE_CRD_FOREIGN',
       message: expect.stringMatching(
-        /foreigns\.install.*is not ours \(.*somebody.*has spec\.theirs, which.*hand it over by adding "parts"/,
+        /foreigns\.install.*is not ours \(.*another-tool.*has spec\.theirs, which.*hand it over by adding "parts"/,
       ),
     });
     const left = await c.admin.get(CustomResourceDefinition, { name });
@@ -110,11 +110,11 @@ describe('installing a kind', () => {
     expect(await installCustomResourceDefinitions(c.admin, [Foreign])).toEqual([{ name, outcome: 'configured' }]);
   });
 
-  it('says how a definition of a kind without categories is handed over', async () => {
+  it('reports how to hand over a definition of a kind without categories', async () => {
     const Plain = defineResource({ ...names, kind: 'Plain', spec });
     await using c = await setUp(Plain);
     const key = { name: 'plains.install.test.bowline.dev' };
-    await c.admin.create(CustomResourceDefinition, foreignTo(Plain), { fieldManager: 'somebody' });
+    await c.admin.create(CustomResourceDefinition, foreignTo(Plain), { fieldManager: 'another-tool' });
     await expect(installCustomResourceDefinitions(c.admin, [Plain])).rejects.toMatchObject({
       code: 'BOWLINE_CRD_FOREIGN',
       message: expect.stringMatching(/--field-manager=install-test-bowline-crds/),
@@ -124,7 +124,7 @@ describe('installing a kind', () => {
     expect(await installCustomResourceDefinitions(c.admin, [Plain])).toEqual([{ ...key, outcome: 'unchanged' }]);
   });
 
-  it('does not force itself on a definition that appears just before the write', async () => {
+  it('does not overwrite a definition that is created just before the write', async () => {
     const Late = defineResource({ ...names, kind: 'Late', spec });
     await using c = await setUp(Late);
     const client = new ObservedClient(c.admin);
@@ -135,7 +135,7 @@ describe('installing a kind', () => {
     expect(client.verbs()).toBe('find apply find');
   });
 
-  it('takes a definition over that another tool installed, because nothing is lost', async () => {
+  it('takes over a definition that another tool installed if no fields are lost', async () => {
     const Applied = defineResource({ ...names, kind: 'Applied', spec });
     await using c = await setUp(Applied);
     const name = 'applieds.install.test.bowline.dev';

@@ -76,7 +76,7 @@ async function install(
   }
   throw new BowlineError(
     'BOWLINE_CRD_NOT_SERVED',
-    `cannot install the CustomResourceDefinition ${name}: the cluster's is being deleted; install it again when that is gone`,
+    `cannot install the CustomResourceDefinition ${name}: the one in the cluster is being deleted; install it again when the deletion is complete`,
     { retryable: true },
   );
 }
@@ -135,7 +135,7 @@ function refuseForeign(crd: CustomResourceDefinition, stored: CustomResourceDefi
       : `adding "${category}" to its spec.names.categories`;
   throw new BowlineError(
     'BOWLINE_CRD_FOREIGN',
-    `cannot install the CustomResourceDefinition ${name}: the cluster's is not ours (${describeHolder(stored)}) and has ${listed(lost)}, which this one lacks; define the kind in a group of your own, remove the other one, or hand it over by ${handOver}`,
+    `cannot install the CustomResourceDefinition ${name}: the one in the cluster is not ours (${describeHolder(stored)}) and has ${listed(lost)}, which the new one lacks; define the kind in a group of your own, remove the other one, or hand it over by ${handOver}`,
   );
 }
 
@@ -150,7 +150,7 @@ function refuseLoss(name: string, lost: readonly string[]): void {
   if (lost.length === 0) return;
   throw new BowlineError(
     'BOWLINE_CRD_VERSION_LOST',
-    `cannot install the CustomResourceDefinition ${name}: the cluster's has ${lost.join(', ')}, which this one lacks; define it with otherVersions, or migrate its objects and remove it from the stored definition first`,
+    `cannot install the CustomResourceDefinition ${name}: the one in the cluster has ${lost.join(', ')}, which the new one lacks; add it with otherVersions, or migrate its objects and remove it from the stored definition first`,
   );
 }
 
@@ -166,7 +166,7 @@ function explained(name: string, error: unknown): unknown {
   if (error.status !== 422 && error.status !== 400) return error;
   return new BowlineError(
     'BOWLINE_CRD_REFUSED',
-    `the API server refuses the CustomResourceDefinition ${name}: ${error.message}; correct the definition of the kind`,
+    `the API server rejects the CustomResourceDefinition ${name}: ${error.message}; correct the definition of the kind`,
     { cause: error },
   );
 }

@@ -11,23 +11,23 @@ const page = s.object({ title: s.string(), tags: s.array(s.object({ name: s.stri
 it.each<[string, AnySchema, AnySchema, readonly string[]]>([
   ['the same fields', page, page, []],
   ['a new field', s.object({ title: s.string() }), page, []],
-  ['fields that are gone', page, s.object({ text: s.string() }), ['spec.tags', 'spec.title']],
+  ['removed fields', page, s.object({ text: s.string() }), ['spec.tags', 'spec.title']],
   [
-    'a field of list items that is gone',
+    'a removed field of list items',
     page,
     s.object({ title: s.string(), tags: s.array(s.object({ id: s.string() })) }),
     ['spec.tags.*.name'],
   ],
   [
-    'a field of map values that is gone',
+    'a removed field of map values',
     s.object({ by: s.map(s.object({ a: s.string(), b: s.string() })) }),
     s.object({ by: s.map(s.object({ a: s.string() })) }),
     ['spec.by.*.b'],
   ],
-])('finds what objects would lose by %s', (_, stored, next, lost) => {
+])('returns the fields that objects would lose: %s', (_, stored, next, lost) => {
   expect(lostFields(definition(stored), definition(next))).toEqual(lost);
 });
 
-it('leaves versions out that only one of them has', () => {
+it('ignores versions that only one of the definitions has', () => {
   expect(lostFields(definition(page, 'v1beta1'), definition(s.object({}), 'v1'))).toEqual([]);
 });

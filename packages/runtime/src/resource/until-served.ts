@@ -27,7 +27,7 @@ export async function untilServed(
     if (wire.monotonic() - startedAt + waitMs > timeoutMs) {
       throw new BowlineError(
         'BOWLINE_CRD_NOT_SERVED',
-        `the API server does not serve ${name} after ${timeoutMs} ms: ${missing}; look at the conditions of the CustomResourceDefinition`,
+        `the API server does not serve ${name} after ${timeoutMs} ms: ${missing}; check the conditions of the CustomResourceDefinition`,
         { retryable: true },
       );
     }
@@ -43,7 +43,7 @@ async function missingOf(
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const crd = await client.find(CustomResourceDefinition, { name }, { signal });
-  if (crd === undefined) return 'the CustomResourceDefinition is gone';
+  if (crd === undefined) return 'the CustomResourceDefinition no longer exists';
   const conditions = new Map(crd.status?.conditions?.map((condition) => [condition.type, condition]));
   const names = conditions.get('NamesAccepted');
   if (names?.status === 'False') {
@@ -55,13 +55,13 @@ async function missingOf(
   const broken = conditions.get('NonStructuralSchema');
   if (broken?.status === 'True') return `its schema is not structural (${broken.message ?? ''})`;
   if (conditions.get('Established')?.status !== 'True') return 'it is not established';
-  if (!(await isDiscovered(client, resource, signal))) return 'discovery does not show it';
+  if (!(await isDiscovered(client, resource, signal))) return 'it is missing in discovery';
   try {
     // A client that may install a kind need not be allowed to read it. The API server authorizes a request before it looks
     // up the kind, so a Forbidden error does not show whether the kind is served: then the checks above have to suffice.
     await client.list(resource, { limit: 1, signal });
   } catch (error) {
-    if (isKindNotServed(error) || isNotFound(error)) return 'a list of it is not found';
+    if (isKindNotServed(error) || isNotFound(error)) return 'a list request returns NotFound';
     if (error instanceof ApiError && error.status >= 500) return error.message;
     if (!isForbidden(error)) throw error;
   }

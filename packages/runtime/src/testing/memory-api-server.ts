@@ -190,7 +190,7 @@ export class MemoryApiServer {
     const kind = this.#served.get(`${target.group}/${target.plural}`);
     if (kind === undefined) throw new Refusal(404);
     if (subresource !== undefined && subresource !== 'status') {
-      throw new Refusal(501, undefined, `the in-memory API server has no ${target.plural}/${subresource}`);
+      throw new Refusal(501, undefined, `the in-memory API server does not support ${target.plural}/${subresource}`);
     }
     const metadataOnly = request.headers?.accept?.includes('PartialObjectMetadata') ?? false;
     const existing = name === undefined ? undefined : this.#objects.get(objectId(kindId(kind), namespace, name));

@@ -68,7 +68,7 @@ function comparable(object: KubernetesObject | undefined): unknown {
   return { ...JSON.parse(text), metadata: { ...metadata, managers } };
 }
 
-it('leaves the same objects, field managers, status and events behind as in a cluster', async () => {
+it('produces the same objects, field managers, status and events as a cluster', async () => {
   const operator = defineOperator({ name: 'sites', domain: 'bowline.dev', resources: [Site], controllers: [sites] });
   await using c = await cluster({ operators: [operator] });
   const key = { namespace: c.namespace, name: 'a' };

@@ -57,7 +57,7 @@ const sites = controller(Site)
 const deps = { greeting: 'I say' };
 
 describe('a controller of a kind in a unit test', () => {
-  it('does what it does in a cluster: finalizer, children, status, events and further keys', async () => {
+  it('behaves as in a cluster: finalizer, children, status, events and enqueued keys', async () => {
     await using t = await testController(sites, { objects: [site], deps });
     expect(await t.reconcile(key)).toEqual({ requeueAfterMs: 60_000 });
     expect(t.get(ConfigMap, key)).toMatchObject({
@@ -98,7 +98,7 @@ describe('a controller of a kind in a unit test', () => {
     });
   });
 
-  it('repairs a child that somebody changed', async () => {
+  it('repairs a child that another client changed', async () => {
     await using t = await testController(sites, { objects: [site], deps });
     await t.reconcile(key);
     t.put(ConfigMap, { ...t.get(ConfigMap, key), data: { title: 'mine' } });
@@ -107,7 +107,7 @@ describe('a controller of a kind in a unit test', () => {
     expect(t.get(ConfigMap, key)?.data).toEqual({ title: 'I say hello world 1' });
   });
 
-  it('cleans up an object that is being deleted, and lets it go', async () => {
+  it('cleans up an object that is being deleted, and removes its finalizer', async () => {
     await using t = await testController(sites, { objects: [site], deps });
     await t.reconcile(key);
     await t.delete(Site, key);
@@ -119,7 +119,7 @@ describe('a controller of a kind in a unit test', () => {
     expect(t.get(Site, key)).toBeUndefined();
   });
 
-  it('rejects with what the function threw, after status and events were written', async () => {
+  it('rejects with the error of the reconcile function after writing status and events', async () => {
     const bad = given(Site, { metadata: key, spec: { title: '' } });
     await using t = await testController(sites, { objects: [bad], deps });
     await expect(t.reconcile(key)).rejects.toMatchObject({ message: 'give it a title' });
@@ -129,14 +129,14 @@ describe('a controller of a kind in a unit test', () => {
     expect(t.events).toMatchObject([{ type: 'Warning', reason: 'NoTitle', note: 'give it a title' }]);
   });
 
-  it('never touches an object that is not its own', async () => {
+  it('never changes an object that it does not own', async () => {
     const foreign = given(ConfigMap, { metadata: key, data: { title: 'mine' } });
     await using t = await testController(sites, { objects: [site, foreign], deps });
     await expect(t.reconcile(key)).rejects.toMatchObject({ code: 'BOWLINE_FOREIGN_OBJECT' });
     expect(t.get(ConfigMap, key)?.data).toEqual({ title: 'mine' });
   });
 
-  it('refuses what the operator does not declare, unless the test allows it', async () => {
+  it('rejects requests that the operator does not declare, unless the test allows them', async () => {
     const pods = given(Site, { metadata: key, spec: { title: 'pods' } });
     await using refused = await testController(sites, { objects: [pods], deps });
     await expect(refused.reconcile(key)).rejects.toMatchObject({ code: 'BOWLINE_UNDECLARED_PERMISSION' });
@@ -146,7 +146,7 @@ describe('a controller of a kind in a unit test', () => {
     await expect(allowed.reconcile(key)).resolves.toBeDefined();
   });
 
-  it('refuses a write that the schema of its kind does not allow', async () => {
+  it('rejects a write that violates the schema of its kind', async () => {
     const writing = controller(ConfigMap)
       .applies(Site)
       .reconcile(async ({ apply }) => {
@@ -159,7 +159,7 @@ describe('a controller of a kind in a unit test', () => {
     });
   });
 
-  it('leaves a paused object alone, and says which object a test forgot', async () => {
+  it('skips a paused object, and reports an object that the test did not add', async () => {
     const annotations = { 'unit.test/paused': 'true' };
     const paused = given(Site, { metadata: { ...key, annotations }, spec: { title: 'a' } });
     await using t = await testController(sites, { objects: [paused], deps });
@@ -167,11 +167,11 @@ describe('a controller of a kind in a unit test', () => {
     expect(t.writes).toEqual([]);
     await expect(t.reconcile({ ...key, name: 'none' })).rejects.toMatchObject({
       code: 'BOWLINE_UNIT_TEST_INVALID',
-      message: 'there is no Site shop/none: add it with given(Site, …)',
+      message: 'Site shop/none does not exist: add it with given(Site, …)',
     });
   });
 
-  it('needs what the controller needs', async () => {
+  it('requires the deps of the controller', async () => {
     // @ts-expect-error the controller needs a greeting
     await using t = await testController(sites, { objects: [site] });
     await expect(t.reconcile(key)).rejects.toThrow(TypeError);
@@ -198,7 +198,7 @@ describe('a keyed controller in a unit test', () => {
   const map = (name: string, team: string, count = 'yes') =>
     given(ConfigMap, { metadata: { namespace: 'shop', name, labels: { team, count } } });
 
-  it('runs a key of any text, and reads caches with their selectors and indexes', async () => {
+  it('accepts any string as key, and reads caches with their selectors and indexes', async () => {
     const objects = [map('a', 'red'), map('b', 'red'), map('c', 'blue'), map('d', 'red', 'no')];
     await using t = await testController(totals, { objects });
     await t.reconcile('red');
@@ -213,7 +213,7 @@ describe('a keyed controller in a unit test', () => {
     expect(t.events.map(({ regarding }) => regarding?.name)).toEqual(['a', 'b']);
   });
 
-  it('sees what other clients change', async () => {
+  it('sees changes by other clients', async () => {
     await using t = await testController(totals, { objects: [map('a', 'red')] });
     const { kind, object } = map('b', 'red');
     t.put(kind, object);

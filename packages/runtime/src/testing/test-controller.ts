@@ -102,7 +102,7 @@ export async function testController<Deps>(
     if (!primary || typeof key === 'string') return runs.begin(run);
     const object = server.get(primary as Resource<KubernetesObject>, key);
     if (!object) {
-      throw unitTestProblem(`there is no ${primary.kind} ${keyString(key)}: add it with given(${primary.kind}, …)`);
+      throw unitTestProblem(`${primary.kind} ${keyString(key)} does not exist: add it with given(${primary.kind}, …)`);
     }
     return object.metadata?.annotations?.[identity.annotations.paused] === 'true' ? undefined : runs.begin(run);
   };

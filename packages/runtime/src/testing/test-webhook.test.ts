@@ -31,7 +31,7 @@ const checkSites = validating(Site, { name: 'sites', operations: ['CREATE', 'UPD
 
 const shop = given(Namespace, { metadata: { name: 'shop' } });
 
-it('asks a validating webhook with real requests, and reads its answers as the API server does', async () => {
+it('calls a validating webhook with real requests, and interprets its responses like the API server', async () => {
   await using t = await testWebhook(Site, checkSites, { objects: [shop] });
   const site = { metadata, spec: { title: 'a' } };
   expect(await t.create(site)).toMatchObject({ allowed: true, warnings: ['theme light'], patch: [] });
@@ -55,12 +55,12 @@ it('reads the caches that the webhook declares', async () => {
   expect(outcome).toMatchObject({ allowed: false, code: 403, message: 'there is no namespace shop' });
 });
 
-it('rejects with what the function threw', async () => {
+it('rejects with the error of the webhook function', async () => {
   await using t = await testWebhook(Site, checkSites, { objects: [shop] });
   await expect(t.create({ metadata, spec: { title: 'boom' } })).rejects.toThrow(new RangeError('it blew up'));
 });
 
-it('gives the object as a mutating webhook changes it', async () => {
+it('returns the object as changed by a mutating webhook', async () => {
   const upper = mutating(Site, { name: 'upper', operations: ['CREATE'] })
     .using<{ readonly prefix: string }>()
     .handle(({ object, deps }) => ({ ...object, spec: { ...object.spec, title: deps.prefix + object.spec.title } }));
@@ -75,6 +75,6 @@ it('gives the object as a mutating webhook changes it', async () => {
   });
 });
 
-it('says when the kind is not the webhook’s', async () => {
-  await expect(testWebhook(ConfigMap, checkSites, {})).rejects.toThrow('is about Site, not ConfigMap');
+it('rejects a kind that the webhook does not handle', async () => {
+  await expect(testWebhook(ConfigMap, checkSites, {})).rejects.toThrow('handles Site, not ConfigMap');
 });

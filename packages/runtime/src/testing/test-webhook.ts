@@ -51,7 +51,8 @@ const ADMIN: UserInfo = { username: 'kubernetes-admin', groups: ['system:masters
 
 /**
  * testWebhook calls a webhook's function without a control plane, through the code that serves it: the request is a
- * real AdmissionReview, and the response is read as the API server reads it. It rejects with what the function threw.
+ * real AdmissionReview, and the response is read as the API server reads it. It rejects with the error that the
+ * function threw.
  *
  * @example
  * await using t = await testWebhook(Site, checkSites, {});
@@ -64,7 +65,7 @@ export async function testWebhook<R extends Resource<KubernetesObject>, Deps>(
 ): Promise<WebhookTest<ObjectOf<R>, WrittenOf<R>>> {
   const { operator: name = 'unit', domain = 'unit.test', permissions = [] } = options;
   if (kind.id !== webhook.kind.id) {
-    throw unitTestProblem(`the webhook ${webhook.name} is about ${webhook.kind.kind}, not ${kind.kind}`);
+    throw unitTestProblem(`the webhook ${webhook.name} handles ${webhook.kind.kind}, not ${kind.kind}`);
   }
   const deps = options.deps as Deps;
   const thrown: unknown[] = [];
@@ -105,7 +106,7 @@ export async function testWebhook<R extends Resource<KubernetesObject>, Deps>(
     { userInfo = ADMIN, dryRun = false, subresource }: ReviewOptions = {},
   ): Promise<ReviewOutcome<ObjectOf<R>>> => {
     if (!webhook.operations.includes(operation)) {
-      throw unitTestProblem(`the webhook ${webhook.name} is not asked about ${operation}: name it in its operations`);
+      throw unitTestProblem(`the webhook ${webhook.name} does not handle ${operation}: add it to its operations`);
     }
     const { group, version, plural } = kind;
     const [object, oldObject] = [objects.object, objects.oldObject].map((each) => each && typed(kind, each));
