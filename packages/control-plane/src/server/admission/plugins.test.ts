@@ -57,7 +57,7 @@ describe('admission', () => {
   });
 
   it.each<[string, string, object, string | undefined]>([
-    ['limit ranges', '/api/v1/namespaces/default/limitranges', { spec: { limits: [] } }, 'keeps this LimitRange'],
+    ['limit ranges', '/api/v1/namespaces/default/limitranges', { spec: { limits: [] } }, 'stores this LimitRange'],
     [
       'quotas of volume classes',
       '/api/v1/namespaces/default/resourcequotas',

@@ -99,7 +99,7 @@ async function subject(
       ? await c.until(resource, key, (object) => (object as Deployment).status?.observedGeneration === 1)
       : await c.admin.get(resource, key);
   const schema = schemaFor(apiVersionOf(resource), resource.kind);
-  if (!schema) throw new TypeError(`there is no schema of ${resource.kind}`);
+  if (!schema) throw new TypeError(`no schema is known for ${resource.kind}`);
   return { key, document: document as unknown as JsonObject, schema };
 }
 

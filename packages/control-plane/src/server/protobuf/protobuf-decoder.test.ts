@@ -41,7 +41,7 @@ test('refuses to answer in protobuf alone', async () => {
 test('takes no protobuf for kinds that have no form in it', async () => {
   const { server, call } = startTestServer();
   const secrets = server.registry.find('', 'v1', 'secrets');
-  if (!secrets) throw new TypeError('there are no secrets');
+  if (!secrets) throw new TypeError('the registry does not contain secrets');
   server.registry.set({ ...secrets, group: 'example.com', resource: 'widgets', kind: 'Widget', schema: undefined });
   const { status, body: refusal } = await call(
     'POST',

@@ -146,7 +146,7 @@ describe('openJournal', () => {
   it.each<[string, string, () => void]>([
     [
       'a byte changed',
-      'line 2 is not as it was written',
+      'line 2 is corrupted',
       () => {
         const log = join(folder, 'log-00000001');
         const bytes = readFileSync(log);
@@ -156,17 +156,17 @@ describe('openJournal', () => {
     ],
     [
       'an older line stands behind a newer one',
-      'line 4 is not as it was written',
+      'line 4 is corrupted',
       () =>
         appendFileSync(
           join(folder, 'log-00000001'),
           writeRecord({ type: 'remove', revision: 2, collection: 'things', key: 'default/a' }),
         ),
     ],
-    ['a log is missing', 'it is missing', () => writeFileSync(join(folder, 'log-00000003'), '')],
+    ['a log is missing', 'the file is missing', () => writeFileSync(join(folder, 'log-00000003'), '')],
     [
       'a snapshot has no end',
-      'its end is missing',
+      'the end record is missing',
       () => {
         const begin = writeRecord({ type: 'begin', version: FORMAT_VERSION, revision: 2 });
         writeFileSync(join(folder, 'snapshot-00000001'), begin);

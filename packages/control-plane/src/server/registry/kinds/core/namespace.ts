@@ -40,7 +40,7 @@ export const namespaceRules: KindRules = {
   isKept: (object) => (as<Namespace>(object).spec?.finalizers ?? []).length > 0,
   subresources: { finalize: (whole) => ({ strategy: finalizeStrategy(whole) }) },
   columns: [
-    column('Status', 'Whether it is active or on its way out.', (object) => as<Namespace>(object).status?.phase ?? ''),
+    column('Status', 'Phase of the namespace.', (object) => as<Namespace>(object).status?.phase ?? ''),
     AGE,
   ],
 };
