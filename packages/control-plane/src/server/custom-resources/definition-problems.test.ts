@@ -15,7 +15,7 @@ const recorded = JSON.parse(
 ) as readonly Recorded[];
 
 test.each(BROKEN.filter(({ what }) => !OWN_WORDS.has(what)))(
-  'A definition with $what is judged as by the real server',
+  'A definition with $what is validated as by the real server',
   async (broken) => {
     using server = await startCustomServer();
     const sent = JSON.parse(JSON.stringify(definition(broken)).replaceAll('GROUP', 'probe.example.test')) as object;

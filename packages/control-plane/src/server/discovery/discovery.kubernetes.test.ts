@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
-test.each(['/api', '/apis'])('What %s tells of a kind that both serve is the same, in the same order', async (path) => {
+test.each(['/api', '/apis'])('%s returns the same entries in the same order for kinds that both servers serve', async (path) => {
   const theirs = entriesOf((await real(path, AGGREGATED)) as Aggregated);
   const own = entriesOf((await ours(path, AGGREGATED)) as Aggregated);
   expect(own.size).toBeGreaterThan(10);

@@ -155,7 +155,7 @@ const REFUSED: readonly JsonObject[] = [
   { template: { spec: { '$setElementOrder/volumes': [{ name: 'x' }], volumes: [{ name: 'data' }] } } },
 ];
 
-test('refuses patches in the words of the real server', async () => {
+test('refuses patches with the message of the real server', async () => {
   await using c = await cluster({ prefix: 'strategic' });
   const { key, document, schema } = await subject(c, PodTemplate, { template: TEMPLATE });
   for (const body of REFUSED) {
