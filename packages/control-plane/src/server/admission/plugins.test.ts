@@ -57,27 +57,27 @@ describe('admission', () => {
   });
 
   it.each<[string, string, object, string | undefined]>([
-    ['limit ranges', '/api/v1/namespaces/default/limitranges', { spec: { limits: [] } }, 'stores this LimitRange'],
+    ['warns about limit ranges', '/api/v1/namespaces/default/limitranges', { spec: { limits: [] } }, 'stores this LimitRange'],
     [
-      'quotas scoped by volume attributes class',
+      'warns about quotas scoped by volume attributes class',
       '/api/v1/namespaces/default/resourcequotas',
       { spec: { scopeSelector: { matchExpressions: [{ scopeName: 'VolumeAttributesClass', operator: 'Exists' }] } } },
       'quotas with the scope VolumeAttributesClass',
     ],
-    ['but does not warn about other quotas', '/api/v1/namespaces/default/resourcequotas', { spec: { hard: { pods: '1' } } }, undefined],
+    ['does not warn about other quotas', '/api/v1/namespaces/default/resourcequotas', { spec: { hard: { pods: '1' } } }, undefined],
     [
-      'Pod Security levels',
+      'warns about Pod Security levels',
       '/api/v1/namespaces',
       { labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
       'Pod Security level \\"restricted\\"',
     ],
     [
-      'but does not warn about the level privileged',
+      'does not warn about the Pod Security level privileged',
       '/api/v1/namespaces',
       { labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } },
       undefined,
     ],
-  ])('warns that it does not enforce %s', async (_what, url, { labels, ...rest }: { labels?: object }, warning) => {
+  ])('%s', async (_what, url, { labels, ...rest }: { labels?: object }, warning) => {
     using t = await start();
     const warnings = await warningsOf(t, url, { metadata: { name: 'a', labels }, ...rest });
     expect(warnings).toEqual(warning === undefined ? undefined : [expect.stringContaining(warning)]);

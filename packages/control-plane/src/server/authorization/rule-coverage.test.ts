@@ -22,7 +22,7 @@ function missing(held: readonly PolicyRule[], ...wanted: PolicyRule[]): string |
 describe('missingRights', () => {
   it.each<[string, PolicyRule[], PolicyRule[]]>([
     ['an equal rule', [rule('get', 'core', 'pods')], [rule('get', 'core', 'pods')]],
-    ['less', [rule('get,list', 'core,apps', 'pods,secrets')], [rule('list', 'core', 'secrets')]],
+    ['a subset of the rights', [rule('get,list', 'core,apps', 'pods,secrets')], [rule('list', 'core', 'secrets')]],
     [
       'a rule covered by several rules together',
       [rule('get', 'core', 'pods'), rule('list', 'core', 'pods')],
@@ -34,7 +34,7 @@ describe('missingRights', () => {
     ['a subresource by the subresource of all resources', [rule('get', 'apps', '*/scale')], [rule('get', 'apps', 'deployments/scale')]],
     ['paths below a wildcard', [paths('get', '/api/*')], [paths('get', '/api/*,/api/v1,/api/v1/*')]],
     ['every path by any path', [paths('*', '*')], [paths('get', '/x,*')]],
-    ['nothing', [], [{ verbs: [] }, { verbs: [], apiGroups: [''], resources: ['pods'] }]],
+    ['an empty rule', [], [{ verbs: [] }, { verbs: [], apiGroups: [''], resources: ['pods'] }]],
   ])('finds that %s is held', (_name, held, wanted) => {
     expect(missing(held, ...wanted)).toBe('');
   });

@@ -53,7 +53,7 @@ describe('an update', () => {
   it.each([
     ['/api/v1/namespaces/default/services/s', { ports: [{ port: 80 }] }, 200],
     ['/apis/coordination.k8s.io/v1/namespaces/default/leases/s', {}, 422],
-  ])('of a missing %s creates it once and updates it for the second of two concurrent clients', async (...test) => {
+  ])('of the missing %s creates it once and updates it in the second of two concurrent requests', async (...test) => {
     const [path, spec, second] = test;
     const t = await started();
     const put = () => t.call('PUT', path, { metadata: { name: 's' }, spec });

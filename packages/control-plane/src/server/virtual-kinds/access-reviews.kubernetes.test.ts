@@ -91,7 +91,7 @@ describe('access reviews return the result of the real server', () => {
 
   it.each<[string, string, object]>([
     ['an empty review', 'subjectaccessreviews', {}],
-    ['nobody', 'subjectaccessreviews', { spec: { resourceAttributes: { verb: 'get' } } }],
+    ['neither user nor group', 'subjectaccessreviews', { spec: { resourceAttributes: { verb: 'get' } } }],
     [
       'resource and non-resource attributes together',
       'subjectaccessreviews',

@@ -177,18 +177,18 @@ describe('webhooks', () => {
 
   it.each([
     [
-      'one exceeds the cost limit',
+      'one match condition exceeds the cost limit',
       1_000,
       1,
       "expression '.*' resulted in error: operation cancelled: actual cost limit exceeded",
     ],
     [
-      'all together exceed the cost budget',
+      'all match conditions together exceed the cost budget',
       300,
       9,
       'validation failed due to running out of cost budget, no further validation rules will be run',
     ],
-  ])('are not called, and fail, when of their match conditions %s', async (_, rounds, count, why) => {
+  ])('are not called, and fail, when %s', async (_, rounds, count, why) => {
     const expression = `lists.range(${rounds}).all(x, lists.range(300).all(y, y >= x - x))`;
     const matchConditions = Array.from({ length: count }, (__, index) => ({ name: `c${index}`, expression }));
     using t = await start([{ more: { matchConditions } }]);

@@ -33,7 +33,7 @@ const JOB_CASES: readonly Case[] = [
   tried('an indexed Job without completions', JOBS, { completionMode: 'Indexed', parallelism: 3, template }, 'p.x'),
   tried('an indexed Job', JOBS, { completionMode: 'Indexed', completions: 3, template }, 'p.x'),
   tried('a Job with a manual selector', JOBS, { manualSelector: true, selector: { matchLabels: { a: 'b' } }, template }),
-  tried('a Job with an empty manual selector', JOBS, { manualSelector: true, template }),
+  tried('a Job with manualSelector but no selector', JOBS, { manualSelector: true, template }),
   tried('a per-index backoff limit without indexes', JOBS, { backoffLimitPerIndex: 1, template }),
   tried('more failed indexes than completions', JOBS, {
     backoffLimitPerIndex: 1,
@@ -72,7 +72,7 @@ const JOB_CASES: readonly Case[] = [
 
 const BUDGET_CASES: readonly Case[] = [
   tried('an empty budget', BUDGETS, undefined),
-  tried('a budget of 100%', BUDGETS, { minAvailable: 1, selector: {} }),
+  tried('a budget for all pods', BUDGETS, { minAvailable: 1, selector: {} }),
   tried('a budget with minAvailable and maxUnavailable', BUDGETS, { minAvailable: 1, maxUnavailable: '1%' }),
   tried('a negative budget', BUDGETS, {
     minAvailable: -1,
@@ -103,13 +103,13 @@ const AUTOSCALER_CASES: readonly Case[] = [
     minReplicas: 2,
     scaleTargetRef,
   }),
-  tried('an autoscaler with long windows', AUTOSCALERS, {
+  tried('an autoscaler with invalid scale-down policies', AUTOSCALERS, {
     maxReplicas: 3,
     scaleTargetRef,
     behavior: { scaleUp: {}, scaleDown: { policies: [{ type: 'Pods', value: 0, periodSeconds: 0 }] } },
   }),
-  tried('an autoscaler with scaling policies', AUTOSCALERS, { maxReplicas: 3, scaleTargetRef, behavior: { scaleUp: {} } }),
-  tried('an autoscaler of a target without a name', AUTOSCALERS, {
+  tried('an autoscaler with a scale-up behavior', AUTOSCALERS, { maxReplicas: 3, scaleTargetRef, behavior: { scaleUp: {} } }),
+  tried('an autoscaler of an invalid target', AUTOSCALERS, {
     maxReplicas: 3,
     scaleTargetRef: { apiVersion: 'v1', kind: 'a/b', name: 'c/d' },
   }),

@@ -129,7 +129,7 @@ export const POD_CASES: readonly Case[] = [
   container('resources', {
     resources: { limits: { cpu: '0.5', memory: '1024Mi', 'example.com/gpu': 1 }, requests: { cpu: '100m' } },
   }),
-  container('limits equal to the requests', {
+  container('limits without requests', {
     resources: { limits: { cpu: '500m', memory: '1Gi' } },
   }),
   // One resource at a time: the real server checks them in random order.

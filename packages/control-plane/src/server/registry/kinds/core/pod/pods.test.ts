@@ -49,7 +49,7 @@ describe('a running pod', () => {
 
   it.each([
     [
-      'has nothing left',
+      'allows no disruptions',
       { currentHealthy: 1, desiredHealthy: 1 },
       'The disruption budget b needs 1 healthy pods and has 1 currently',
     ],
