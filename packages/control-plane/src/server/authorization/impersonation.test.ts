@@ -67,7 +67,7 @@ describe('impersonated', () => {
       [['impersonate-user', 'system:serviceaccount:Default:foo']],
       { username: 'system:serviceaccount:Default:foo', groups: ['system:authenticated'] },
     ],
-    ['nobody', [['impersonate-user', 'system:anonymous']], ANONYMOUS],
+    ['the anonymous user', [['impersonate-user', 'system:anonymous']], ANONYMOUS],
     [
       'the first of two names',
       [
