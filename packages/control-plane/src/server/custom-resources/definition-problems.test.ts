@@ -11,7 +11,7 @@ interface Recorded {
 
 // The real server's responses to the same definitions.
 const recorded = JSON.parse(
-  readFileSync(new URL('./testdata/definition-answers.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('./testdata/definition-responses.json', import.meta.url), 'utf8'),
 ) as readonly Recorded[];
 
 test.each(BROKEN.filter(({ what }) => !OWN_WORDS.has(what)))(
