@@ -27,7 +27,14 @@ describe('objects', () => {
   });
 
   it.each([
-    ['a second object of the same name', 'POST', MAPS, { metadata: { name: 'a' } }, 409, 'configmaps "a" already exists'],
+    [
+      'a second object of the same name',
+      'POST',
+      MAPS,
+      { metadata: { name: 'a' } },
+      409,
+      'configmaps "a" already exists',
+    ],
     ['a missing object', 'GET', `${MAPS}/none`, undefined, 404, 'configmaps "none" not found'],
     [
       'a wrong version',

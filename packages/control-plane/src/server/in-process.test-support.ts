@@ -83,7 +83,8 @@ export function startTestServer({
     async call(method, url, body, headers = {}) {
       const response = await send(method, url, body, headers, new AbortController().signal);
       const isJson = response.headers['content-type'] === 'application/json';
-      if (isJson && typeof response.body !== 'string') throw new TypeError(`the response to ${method} ${url} is not text`);
+      if (isJson && typeof response.body !== 'string')
+        throw new TypeError(`the response to ${method} ${url} is not text`);
       const text = typeof response.body === 'string' ? response.body : await textOf(response.body);
       return { ...response, body: isJson ? (JSON.parse(text) as Answer['body']) : { message: text } };
     },

@@ -130,18 +130,8 @@ describe('admission refuses with the message of the real server', () => {
         spec: { containers: CONTAINERS, serviceAccountName: 'default' },
       },
     ],
-    [
-      'objects in a missing namespace',
-      'POST',
-      '/api/v1/namespaces/OWN-none/configmaps',
-      { metadata: { name: 'a' } },
-    ],
-    [
-      'tokens in a missing namespace',
-      'POST',
-      '/api/v1/namespaces/OWN-none/serviceaccounts/default/token',
-      {},
-    ],
+    ['objects in a missing namespace', 'POST', '/api/v1/namespaces/OWN-none/configmaps', { metadata: { name: 'a' } }],
+    ['tokens in a missing namespace', 'POST', '/api/v1/namespaces/OWN-none/serviceaccounts/default/token', {}],
     ['the deletion of a protected namespace', 'DELETE', '/api/v1/namespaces/kube-public?dryRun=All'],
   ])('%s', async (what, method, path, body) => {
     if (what.startsWith('the deletion'))

@@ -57,14 +57,24 @@ describe('admission', () => {
   });
 
   it.each<[string, string, object, string | undefined]>([
-    ['warns about limit ranges', '/api/v1/namespaces/default/limitranges', { spec: { limits: [] } }, 'stores this LimitRange'],
+    [
+      'warns about limit ranges',
+      '/api/v1/namespaces/default/limitranges',
+      { spec: { limits: [] } },
+      'stores this LimitRange',
+    ],
     [
       'warns about quotas scoped by volume attributes class',
       '/api/v1/namespaces/default/resourcequotas',
       { spec: { scopeSelector: { matchExpressions: [{ scopeName: 'VolumeAttributesClass', operator: 'Exists' }] } } },
       'quotas with the scope VolumeAttributesClass',
     ],
-    ['does not warn about other quotas', '/api/v1/namespaces/default/resourcequotas', { spec: { hard: { pods: '1' } } }, undefined],
+    [
+      'does not warn about other quotas',
+      '/api/v1/namespaces/default/resourcequotas',
+      { spec: { hard: { pods: '1' } } },
+      undefined,
+    ],
     [
       'warns about Pod Security levels',
       '/api/v1/namespaces',

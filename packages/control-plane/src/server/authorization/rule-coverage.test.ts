@@ -31,7 +31,11 @@ describe('missingRights', () => {
     ['any rule with all rights', [rule('*', '*', '*')], [rule('*', '*', '*'), rule('x', 'y', 'z/w', 'n')]],
     ['objects with a name by objects with any name', [rule('get', 'core', 'pods')], [rule('get', 'core', 'pods', 'a')]],
     ['a subset of names', [rule('get', 'core', 'pods', 'a,b')], [rule('get', 'core', 'pods', 'b')]],
-    ['a subresource by the subresource of all resources', [rule('get', 'apps', '*/scale')], [rule('get', 'apps', 'deployments/scale')]],
+    [
+      'a subresource by the subresource of all resources',
+      [rule('get', 'apps', '*/scale')],
+      [rule('get', 'apps', 'deployments/scale')],
+    ],
     ['paths below a wildcard', [paths('get', '/api/*')], [paths('get', '/api/*,/api/v1,/api/v1/*')]],
     ['every path by any path', [paths('*', '*')], [paths('get', '/x,*')]],
     ['an empty rule', [], [{ verbs: [] }, { verbs: [], apiGroups: [''], resources: ['pods'] }]],

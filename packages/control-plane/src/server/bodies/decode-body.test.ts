@@ -96,22 +96,25 @@ describe('bodies', () => {
     ['block', 'metadata:\n  name: a\ndata:\n  x: "1"\n  x: "2"\n', 5],
     ['flow', '{metadata: {name: a},\n data: {x: "1", x: "2"}}', 2],
     ['JSON', '{"metadata": {"name": "a"},\n\n "data": {"x": "1", "x": "2"}}', 3],
-  ])('keeps the last of duplicate keys in YAML in %s form with a warning, an error or silently', async (_, text, line) => {
-    const { call } = startTestServer();
-    const said = `line ${line}: key "x" already set in map`;
-    const post = (validation: string) =>
-      call('POST', `${MAPS}?dryRun=All&fieldValidation=${validation}`, text, { 'content-type': 'application/yaml' });
-    const refused = await post('Strict');
-    expect([refused.status, refused.body.message]).toEqual([
-      400,
-      `ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n  ${said}`,
-    ]);
-    const warned = await post('Warn');
-    expect(warned).toMatchObject({ status: 201, body: { data: { x: '2' } } });
-    expect(warned.headers.warning).toEqual([`299 - ${JSON.stringify(said)}`]);
-    const silent = await post('Ignore');
-    expect([silent.status, silent.headers.warning]).toEqual([201, undefined]);
-  });
+  ])(
+    'keeps the last of duplicate keys in YAML in %s form with a warning, an error or silently',
+    async (_, text, line) => {
+      const { call } = startTestServer();
+      const said = `line ${line}: key "x" already set in map`;
+      const post = (validation: string) =>
+        call('POST', `${MAPS}?dryRun=All&fieldValidation=${validation}`, text, { 'content-type': 'application/yaml' });
+      const refused = await post('Strict');
+      expect([refused.status, refused.body.message]).toEqual([
+        400,
+        `ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n  ${said}`,
+      ]);
+      const warned = await post('Warn');
+      expect(warned).toMatchObject({ status: 201, body: { data: { x: '2' } } });
+      expect(warned.headers.warning).toEqual([`299 - ${JSON.stringify(said)}`]);
+      const silent = await post('Ignore');
+      expect([silent.status, silent.headers.warning]).toEqual([201, undefined]);
+    },
+  );
 
   it('refuses a patch with too many operations', async () => {
     const { call } = startTestServer();

@@ -266,7 +266,10 @@ export const BROKEN: readonly Broken[] = [
       'x-kubernetes-list-map-keys': ['a', 'b', 'o', 'o'],
     },
   },
-  { what: 'list-map keys without a list-map', field: { type: 'array', items: TEXT, 'x-kubernetes-list-map-keys': ['a'] } },
+  {
+    what: 'list-map keys without a list-map',
+    field: { type: 'array', items: TEXT, 'x-kubernetes-list-map-keys': ['a'] },
+  },
   {
     what: 'a set of objects',
     field: { type: 'array', items: { type: 'object', properties: { a: TEXT } }, 'x-kubernetes-list-type': 'set' },

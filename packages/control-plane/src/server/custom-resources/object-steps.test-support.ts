@@ -161,8 +161,16 @@ export const STEPS: readonly ObjectStep[] = [
     'drops unknown fields and warns',
     gadget('b', { size: 2, bogus: 1, ports: [{ name: 'x', port: 80, odd: true }] }, { extra: 1 }),
   ),
-  post('refuses unknown fields in strict validation', gadget('c', { bogus: 1 }, { extra: 1 }), '?fieldValidation=Strict'),
-  post('does not warn about unknown fields if they are ignored', gadget('c', { bogus: 1 }), '?fieldValidation=Ignore&dryRun=All'),
+  post(
+    'refuses unknown fields in strict validation',
+    gadget('c', { bogus: 1 }, { extra: 1 }),
+    '?fieldValidation=Strict',
+  ),
+  post(
+    'does not warn about unknown fields if they are ignored',
+    gadget('c', { bogus: 1 }),
+    '?fieldValidation=Ignore&dryRun=All',
+  ),
   post('refuses wrong types', gadget('c', { size: 'large', tags: {}, map: { a: 'b' }, color: 1 })),
   post('refuses values out of bounds', gadget('c', { size: 11, color: 'blue', name: 'Toolong', tags: ['a', 'a'] })),
   post('refuses an object that violates a rule', gadget('c', { size: 2, replicas: 3 })),
@@ -222,7 +230,11 @@ export const STEPS: readonly ObjectStep[] = [
     type: 'application/merge-patch+json',
   },
   get('reads the status', `${ALL}/a/status`),
-  { what: 'has no status in a version without the subresource', method: 'GET', path: 'v1beta1/namespaces/NS/gadgets/a/status' },
+  {
+    what: 'has no status in a version without the subresource',
+    method: 'GET',
+    path: 'v1beta1/namespaces/NS/gadgets/a/status',
+  },
   get('shows the columns of one object', `${ALL}/a`, TABLE),
   { what: 'has no scale without replicas', method: 'GET', path: `${ALL}/n/scale` },
   {

@@ -77,7 +77,8 @@ function readLog(
   for (const { record, number, next, isTorn } of recordsIn(path)) {
     if (isTorn && isLast) break;
     if (number === 1) {
-      if (beginOf(path, record) !== since) throw damaged(path, 'it does not continue from the preceding snapshot or log');
+      if (beginOf(path, record) !== since)
+        throw damaged(path, 'it does not continue from the preceding snapshot or log');
     } else if ((record?.type !== 'put' && record?.type !== 'remove') || record.revision <= revision) {
       throw damaged(path, `line ${number} is corrupted`);
     } else {

@@ -97,7 +97,11 @@ describe('access reviews return the result of the real server', () => {
       'subjectaccessreviews',
       { spec: { user: 'x', resourceAttributes: {}, nonResourceAttributes: { path: '/<x>' } } },
     ],
-    ['a given status', 'subjectaccessreviews', { spec: { user: 'x', resourceAttributes: {} }, status: { allowed: true } }],
+    [
+      'a given status',
+      'subjectaccessreviews',
+      { spec: { user: 'x', resourceAttributes: {} }, status: { allowed: true } },
+    ],
     [
       'selectors',
       'subjectaccessreviews',
@@ -153,11 +157,7 @@ describe('access reviews return the result of the real server', () => {
       },
     ],
     ['an empty self review', 'selfsubjectaccessreviews', {}],
-    [
-      'a self review',
-      'selfsubjectaccessreviews',
-      { spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } },
-    ],
+    ['a self review', 'selfsubjectaccessreviews', { spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } }],
     [
       'another namespace',
       'namespaces/NS/localsubjectaccessreviews',

@@ -28,7 +28,8 @@ export function serveTokenRequests(
   const part = accounts.subresources.get('token');
   const [group, version, kind] = ['authentication.k8s.io', 'v1', 'TokenRequest'];
   const schema = schemaFor(`${group}/${version}`, kind);
-  if (!part || !schema) throw new TypeError('the registry does not contain the built-in subresource serviceaccounts/token');
+  if (!part || !schema)
+    throw new TypeError('the registry does not contain the built-in subresource serviceaccounts/token');
   const creates: ApiResource = {
     ...accounts,
     group,
@@ -49,6 +50,9 @@ export function serveTokenRequests(
 
 function served(registry: Registry, group: string, plural: string): ApiResource {
   const resource = registry.find(group, 'v1', plural);
-  if (!resource) throw new TypeError(`the registry does not contain the built-in resource ${plural} of API group ${JSON.stringify(group)}`);
+  if (!resource)
+    throw new TypeError(
+      `the registry does not contain the built-in resource ${plural} of API group ${JSON.stringify(group)}`,
+    );
   return resource;
 }

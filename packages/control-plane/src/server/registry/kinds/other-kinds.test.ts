@@ -64,7 +64,11 @@ describe('services', () => {
 
   it.each([
     ['an allocated clusterIP', { clusterIP: '10.0.0.9', ports: [{ port: 80 }] }, 'provided IP is already allocated'],
-    ['an allocated nodePort', { type: 'NodePort', ports: [{ port: 80, nodePort: 30009 }] }, 'provided port is already allocated'],
+    [
+      'an allocated nodePort',
+      { type: 'NodePort', ports: [{ port: 80, nodePort: 30009 }] },
+      'provided port is already allocated',
+    ],
     ['a nodePort out of range', { type: 'NodePort', ports: [{ port: 80, nodePort: 9 }] }, 'is not in the valid range'],
   ])('are refused with %s', async (_what, spec, message) => {
     const t = startTestServer();

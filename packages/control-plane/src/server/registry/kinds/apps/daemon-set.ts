@@ -59,7 +59,11 @@ export const daemonSetRules: KindRules = {
     ];
   },
   columns: [
-    count('Desired', 'Number of nodes that should run the pod.', (object) => statusOf(object).desiredNumberScheduled ?? 0),
+    count(
+      'Desired',
+      'Number of nodes that should run the pod.',
+      (object) => statusOf(object).desiredNumberScheduled ?? 0,
+    ),
     count('Current', 'Number of nodes that run the pod.', (object) => statusOf(object).currentNumberScheduled ?? 0),
     count('Ready', 'Number of nodes whose pod is ready.', (object) => statusOf(object).numberReady ?? 0),
     count(
@@ -67,11 +71,7 @@ export const daemonSetRules: KindRules = {
       'Number of nodes with a pod of the current template.',
       (object) => statusOf(object).updatedNumberScheduled ?? 0,
     ),
-    count(
-      'Available',
-      'Number of nodes whose pod is available.',
-      (object) => statusOf(object).numberAvailable ?? 0,
-    ),
+    count('Available', 'Number of nodes whose pod is available.', (object) => statusOf(object).numberAvailable ?? 0),
     column('Node Selector', 'Labels that select the nodes.', (object) => {
       const labels = Object.entries(as<DaemonSet>(object).spec?.template?.spec?.nodeSelector ?? {});
       return labels.length === 0

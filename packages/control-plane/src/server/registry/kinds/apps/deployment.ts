@@ -68,11 +68,7 @@ export const deploymentRules: KindRules = {
       'Number of pods of the current template.',
       (object) => as<Deployment>(object).status?.updatedReplicas ?? 0,
     ),
-    column(
-      'Available',
-      'Number of available pods.',
-      (object) => as<Deployment>(object).status?.availableReplicas ?? 0,
-    ),
+    column('Available', 'Number of available pods.', (object) => as<Deployment>(object).status?.availableReplicas ?? 0),
     AGE,
     CONTAINERS,
     IMAGES,

@@ -19,7 +19,9 @@ const JOB_CASES: readonly Case[] = [
   ['a table of Jobs', tabled(JOBS, { template })],
   ['a table of suspended Jobs', tabled(JOBS, { suspend: true, parallelism: 3, template })],
   tried('a Job without spec', JOBS, undefined),
-  tried('a Job with the restart policy Always', JOBS, { template: { spec: { containers: [{ name: 'c', image: 'i' }] } } }),
+  tried('a Job with the restart policy Always', JOBS, {
+    template: { spec: { containers: [{ name: 'c', image: 'i' }] } },
+  }),
   tried('a Job with invalid numbers and values', JOBS, {
     parallelism: -1,
     completions: -1,
@@ -32,7 +34,11 @@ const JOB_CASES: readonly Case[] = [
   }),
   tried('an indexed Job without completions', JOBS, { completionMode: 'Indexed', parallelism: 3, template }, 'p.x'),
   tried('an indexed Job', JOBS, { completionMode: 'Indexed', completions: 3, template }, 'p.x'),
-  tried('a Job with a manual selector', JOBS, { manualSelector: true, selector: { matchLabels: { a: 'b' } }, template }),
+  tried('a Job with a manual selector', JOBS, {
+    manualSelector: true,
+    selector: { matchLabels: { a: 'b' } },
+    template,
+  }),
   tried('a Job with manualSelector but no selector', JOBS, { manualSelector: true, template }),
   tried('a per-index backoff limit without indexes', JOBS, { backoffLimitPerIndex: 1, template }),
   tried('more failed indexes than completions', JOBS, {
@@ -108,7 +114,11 @@ const AUTOSCALER_CASES: readonly Case[] = [
     scaleTargetRef,
     behavior: { scaleUp: {}, scaleDown: { policies: [{ type: 'Pods', value: 0, periodSeconds: 0 }] } },
   }),
-  tried('an autoscaler with a scale-up behavior', AUTOSCALERS, { maxReplicas: 3, scaleTargetRef, behavior: { scaleUp: {} } }),
+  tried('an autoscaler with a scale-up behavior', AUTOSCALERS, {
+    maxReplicas: 3,
+    scaleTargetRef,
+    behavior: { scaleUp: {} },
+  }),
   tried('an autoscaler of an invalid target', AUTOSCALERS, {
     maxReplicas: 3,
     scaleTargetRef: { apiVersion: 'v1', kind: 'a/b', name: 'c/d' },

@@ -19,7 +19,11 @@ export const eventColumns: readonly TableColumn[] = [
     const { kind = '', name } = read(object).involvedObject ?? {};
     return name ? `${kind.toLowerCase()}/${name}` : kind.toLowerCase();
   }),
-  wide('Subobject', 'Part of the object that the event is about.', (object) => read(object).involvedObject?.fieldPath ?? ''),
+  wide(
+    'Subobject',
+    'Part of the object that the event is about.',
+    (object) => read(object).involvedObject?.fieldPath ?? '',
+  ),
   wide('Source', 'Component that reported the event.', (object) => {
     const { source = {}, reportingComponent, reportingInstance } = read(object);
     const who = source.component || reportingComponent || '';

@@ -52,7 +52,11 @@ export const persistentVolumeClaimRules: KindRules = {
     column('Status', 'Phase of the claim.', (object) =>
       object.metadata?.deletionTimestamp ? 'Terminating' : (as<PersistentVolumeClaim>(object).status?.phase ?? ''),
     ),
-    column('Volume', 'Volume that is bound to the claim.', (object) => as<PersistentVolumeClaim>(object).spec?.volumeName ?? ''),
+    column(
+      'Volume',
+      'Volume that is bound to the claim.',
+      (object) => as<PersistentVolumeClaim>(object).spec?.volumeName ?? '',
+    ),
     column('Capacity', 'Capacity of the volume.', (object) =>
       isBound(object) ? (as<PersistentVolumeClaim>(object).status?.capacity?.storage ?? '') : '',
     ),

@@ -44,7 +44,11 @@ export const persistentVolumeRules: KindRules = {
     }),
   },
   columns: [
-    column('Capacity', 'Capacity of the volume.', (object) => as<PersistentVolume>(object).spec?.capacity?.storage ?? '0'),
+    column(
+      'Capacity',
+      'Capacity of the volume.',
+      (object) => as<PersistentVolume>(object).spec?.capacity?.storage ?? '0',
+    ),
     column('Access Modes', 'Access modes of the volume.', (object) =>
       accessModesText(as<PersistentVolume>(object).spec?.accessModes),
     ),

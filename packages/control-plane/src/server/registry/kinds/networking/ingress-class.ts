@@ -22,7 +22,11 @@ export const ingressClassRules: KindRules = {
   },
   countsGeneration: specChanged,
   columns: [
-    column('Controller', 'Controller that implements the class.', (object) => as<IngressClass>(object).spec?.controller ?? ''),
+    column(
+      'Controller',
+      'Controller that implements the class.',
+      (object) => as<IngressClass>(object).spec?.controller ?? '',
+    ),
     column('Parameters', 'Reference to the parameters of the controller.', (object) => {
       const { parameters } = as<IngressClass>(object).spec ?? {};
       if (!parameters) return '<none>';

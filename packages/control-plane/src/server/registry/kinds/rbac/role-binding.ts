@@ -43,7 +43,9 @@ function bindingRules(roleKinds: readonly string[]): KindRules {
       AGE,
       wide('Users', 'Users that the role is granted to.', (object) => subjects(object, 'User')),
       wide('Groups', 'Groups that the role is granted to.', (object) => subjects(object, 'Group')),
-      wide('ServiceAccounts', 'ServiceAccounts that the role is granted to.', (object) => subjects(object, 'ServiceAccount')),
+      wide('ServiceAccounts', 'ServiceAccounts that the role is granted to.', (object) =>
+        subjects(object, 'ServiceAccount'),
+      ),
     ],
   };
 }

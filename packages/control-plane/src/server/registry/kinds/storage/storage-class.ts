@@ -34,7 +34,11 @@ export const storageClassRules: KindRules = {
   },
   columns: [
     column('Provisioner', 'Provisioner of the volumes.', (object) => as<StorageClass>(object).provisioner ?? ''),
-    column('ReclaimPolicy', 'Reclaim policy of the volumes.', (object) => as<StorageClass>(object).reclaimPolicy ?? 'Delete'),
+    column(
+      'ReclaimPolicy',
+      'Reclaim policy of the volumes.',
+      (object) => as<StorageClass>(object).reclaimPolicy ?? 'Delete',
+    ),
     column(
       'VolumeBindingMode',
       'When volumes are provisioned and bound.',

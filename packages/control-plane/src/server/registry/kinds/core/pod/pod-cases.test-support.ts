@@ -139,7 +139,10 @@ export const POD_CASES: readonly Case[] = [
       ['an unknown resource', { limits: { gpu: '1' } }],
       ['a resource with an invalid name', { requests: { 'a b': '1' } }],
       ['a request above the limit', { limits: { cpu: '1' }, requests: { cpu: '2' } }],
-      ['more requested devices than the limit', { limits: { 'example.com/gpu': '1' }, requests: { 'example.com/gpu': '2' } }],
+      [
+        'more requested devices than the limit',
+        { limits: { 'example.com/gpu': '1' }, requests: { 'example.com/gpu': '2' } },
+      ],
       ['devices without limit', { requests: { 'example.com/gpu': '1' } }],
       ['a fractional device', { limits: { 'example.com/gpu': '500m' } }],
       ['huge pages without memory', { limits: { 'hugepages-2Mi': '2Mi' } }],
