@@ -13,7 +13,7 @@ export function serveComputedKinds(
   kinds: Readonly<Record<string, Readonly<Record<string, Answer>>>>,
 ): void {
   const resources = Object.entries(kinds).flatMap(([group, answers]) =>
-    Object.entries(answers).map(([plural, answer]) => ({ ...served(registry, group, plural), answer })),
+    Object.entries(answers).map(([plural, answer]): ApiResource => ({ ...served(registry, group, plural), answer })),
   );
   registry.set(...resources);
 }
