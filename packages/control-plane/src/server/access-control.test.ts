@@ -30,7 +30,7 @@ async function rulesOf(t: GuardedServer, name: string): Promise<readonly PolicyR
 }
 
 describe('a guarded server', () => {
-  it('lets people do what their roles allow, and tells them what they may not', async () => {
+  it('allows what the roles of a user grant and explains each refusal', async () => {
     using t = startGuardedServer();
     await grant(t, [{ verbs: ['list'], apiGroups: [''], resources: ['configmaps'] }]);
     expect((await t.ask(ann, 'GET', '/api/v1/namespaces/ns/configmaps')).code).toBe(200);
@@ -53,7 +53,7 @@ describe('a guarded server', () => {
     });
   });
 
-  it('has the roles of every cluster from the start, the greater ones made of the lesser', async () => {
+  it('has the default cluster roles from the start, with the aggregated roles filled in', async () => {
     using t = startGuardedServer();
     const view = (await rulesOf(t, 'view')) ?? [];
     const edit = (await rulesOf(t, 'edit')) ?? [];
@@ -73,7 +73,7 @@ describe('a guarded server', () => {
     });
   });
 
-  it('gives bootstrap roles back what they lost, and leaves alone what somebody took over', async () => {
+  it('restores missing rules of bootstrap roles unless auto-update is disabled', async () => {
     const storage = new Storage({ clock: startGuardedServer().clock });
     {
       using t = startGuardedServer({ storage });
@@ -96,7 +96,7 @@ describe('a guarded server', () => {
     expect(storage.revision).toBe(revision);
   });
 
-  it('makes aggregated ClusterRoles of those that they select, and follows', async () => {
+  it('aggregates the selected ClusterRoles and follows their changes', async () => {
     using t = startGuardedServer();
     const part = (name: string, label: string, resource: string): Promise<Told> =>
       t.ask(ADMIN, 'POST', `${RBAC}/clusterroles`, {
@@ -122,7 +122,7 @@ describe('a guarded server', () => {
     expect(await resources()).toEqual(['xc', 'same', 'xa']);
   });
 
-  it('does not go round for ever with ClusterRoles that select each other', async () => {
+  it('terminates when aggregated ClusterRoles select each other', async () => {
     using t = startGuardedServer();
     const names = ['a', 'b', 'c'];
     for (const [index, name] of names.entries()) {
@@ -136,7 +136,7 @@ describe('a guarded server', () => {
     expect(stored).toBe(200);
   });
 
-  it('takes lists with holes in them for what is left of them', async () => {
+  it('ignores null entries in lists', async () => {
     const storage = new Storage({ clock: startGuardedServer().clock });
     using t = startGuardedServer({ storage });
     const rules = [
@@ -164,7 +164,7 @@ describe('a guarded server', () => {
     expect((await t.ask(ADMIN, 'POST', `${AUTHZ}/subjectaccessreviews`, { spec })).code).toBe(422);
   });
 
-  it('tells others how to verify tokens', async () => {
+  it('publishes the keys that verify tokens', async () => {
     using t = startGuardedServer();
     const account: Asker = { user: 'x', groups: ['system:serviceaccounts'] };
     expect((await t.ask(account, 'GET', '/.well-known/openid-configuration')).body).toEqual({
@@ -181,12 +181,12 @@ describe('a guarded server', () => {
   });
 });
 
-describe('requests for tokens', () => {
+describe('token requests', () => {
   async function withAccount(t: GuardedServer): Promise<string> {
     return String((await t.ask(ADMIN, 'POST', ACCOUNTS, { metadata: { name: 'sa' } })).body.metadata?.uid);
   }
 
-  it('give one that its account can use', async () => {
+  it('return a token that authenticates the account', async () => {
     using t = startGuardedServer();
     const uid = await withAccount(t);
     const { code, body } = await t.ask(ADMIN, 'POST', `${ACCOUNTS}/sa/token`, { spec: { expirationSeconds: 600 } });
@@ -234,13 +234,13 @@ describe('requests for tokens', () => {
     ],
     ['no object', { spec: { boundObjectRef: {} } }, 400, 'cannot bind token to object of type /, Kind='],
     [
-      'an object that is not there',
+      'an object that does not exist',
       { spec: { boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'x' } } },
       404,
       'pods "x" not found',
     ],
     [
-      'another object of that name',
+      'an object with another UID',
       { spec: { boundObjectRef: { kind: 'Secret', apiVersion: 'v1', name: 's', uid: 'w' } } },
       409,
       'Operation cannot be fulfilled on Secret "s": the UID in the bound object reference (w) does not match the UID in record. The object might have been deleted and then recreated',
@@ -262,7 +262,7 @@ describe('requests for tokens', () => {
     expect([answer.code, answer.body.message]).toEqual([code, message]);
   });
 
-  it('need their own right, and an account', async () => {
+  it('require permission on the token subresource and an existing account', async () => {
     using t = startGuardedServer();
     expect((await t.ask(ADMIN, 'POST', `${ACCOUNTS}/none/token`, {})).body.message).toBe(
       'serviceaccounts "none" not found',
@@ -273,7 +273,7 @@ describe('requests for tokens', () => {
     );
   });
 
-  it('bind to a Pod, and a token that kubelets ask for lives a year', async () => {
+  it('bind to a Pod, and give a token requested by a kubelet a lifetime of one year', async () => {
     using t = startGuardedServer();
     await withAccount(t);
     await t.ask(ADMIN, 'POST', '/api/v1/nodes', { metadata: { name: 'n' } });
@@ -295,7 +295,7 @@ describe('requests for tokens', () => {
 });
 
 describe('reviews', () => {
-  it('are answered and not stored', async () => {
+  it('are computed and not stored', async () => {
     using t = startGuardedServer();
     const { revision } = t.server.storage;
     const spec = {
@@ -320,7 +320,7 @@ describe('reviews', () => {
     ]);
   });
 
-  it('say whose token it is, and never say more of one that is no good', async () => {
+  it('return the user of a valid token, and no user for an invalid token', async () => {
     using t = startGuardedServer();
     const review = async (spec: object): Promise<unknown> =>
       (await t.ask(ADMIN, 'POST', `${AUTHN}/tokenreviews`, { spec })).body.status;
@@ -343,7 +343,7 @@ describe('reviews', () => {
     );
   });
 
-  it('list what the one who asks may do', async () => {
+  it('list the rules of the requesting user', async () => {
     using t = startGuardedServer();
     const rule = { verbs: ['get'], apiGroups: [''], resources: ['pods'], resourceNames: ['x'] };
     await grant(t, [rule]);
@@ -370,7 +370,7 @@ describe('rights', () => {
   const secrets: PolicyRule = { verbs: ['get'], apiGroups: [''], resources: ['secrets'] };
   const role = (name: string, ...rules: PolicyRule[]) => ({ metadata: { name }, rules });
 
-  it('that somebody does not hold are not theirs to give, in no way of writing a role', async () => {
+  it('cannot be granted by a user who does not hold them, by any kind of write', async () => {
     using t = startGuardedServer();
     await grant(t, MAKER);
     const refused = {
@@ -395,7 +395,7 @@ describe('rights', () => {
     expect((await rulesOf(t, 'x'))?.length).toBe(1);
   });
 
-  it('of a role are given by a binding only by who holds them or may bind it', async () => {
+  it('of a role can be bound only by a user who holds them or may bind the role', async () => {
     using t = startGuardedServer();
     await grant(t, MAKER);
     await t.ask(ADMIN, 'POST', `${RBAC}/clusterroles`, role('secrets', secrets));
@@ -434,7 +434,7 @@ describe('rights', () => {
     expect((await bind('a')).code).toBe(201);
   });
 
-  it('of a role that is not there cannot be judged, and are not given', async () => {
+  it('of a missing role cannot be bound', async () => {
     using t = startGuardedServer();
     await grant(t, MAKER);
     const binding = { metadata: { name: 'a' }, roleRef: roleRef('no'), subjects: toAnn };
@@ -446,7 +446,7 @@ describe('rights', () => {
     expect((await t.ask(ADMIN, 'POST', `${RBAC}/clusterrolebindings`, binding)).code).toBe(201);
   });
 
-  it('to escalate some roles are rights to change them, and not to make them', async () => {
+  it('to escalate named roles allow updating them but not creating them', async () => {
     using t = startGuardedServer();
     await grant(t, MAKER);
     await grant(
@@ -466,7 +466,7 @@ describe('rights', () => {
     expect((await t.ask(ann, 'PATCH', `${RBAC}/clusterroles/x`, { rules: [secrets] }, MERGE)).code).toBe(200);
   });
 
-  it('to aggregate are those of who may do everything', async () => {
+  it('to use an aggregationRule require cluster-admin privileges', async () => {
     using t = startGuardedServer();
     await grant(t, MAKER);
     const aggregating = {
@@ -487,7 +487,7 @@ describe('rights', () => {
     expect((await t.ask(ann, 'POST', `${RBAC}/clusterroles`, aggregating)).code).toBe(201);
   });
 
-  it('do not keep anybody from taking finalizers off', async () => {
+  it('are not required to remove finalizers', async () => {
     using t = startGuardedServer();
     await grant(t, MAKER);
     await t.ask(ADMIN, 'POST', `${RBAC}/clusterroles`, {
@@ -500,7 +500,7 @@ describe('rights', () => {
     expect(freed.code).toBe(200);
   });
 
-  it('are judged by who is impersonated', async () => {
+  it('are evaluated for the impersonated user', async () => {
     using t = startGuardedServer();
     await grant(t, MAKER);
     const as = [['impersonate-user', 'ann']] as const;

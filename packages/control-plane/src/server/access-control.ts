@@ -67,7 +67,7 @@ export interface AccessControl extends Disposable {
 export function createAccessControl(options: AccessControlOptions): AccessControl {
   const { storage, registry, fields, clock, random = systemRandom, issuer, tokens, url, onError } = options;
   const clusterRoles = registry.find(RBAC_GROUP, 'v1', 'clusterroles');
-  if (!clusterRoles) throw new TypeError('there are no roles among the built-in kinds yet');
+  if (!clusterRoles) throw new TypeError('the registry does not contain the built-in resource clusterroles');
   const serviceAccounts = new ServiceAccountTokens({
     storage,
     clock,

@@ -20,15 +20,22 @@ describe('objects', () => {
     expect((await t.call('GET', `${MAPS}/a`)).body).toEqual(body);
   });
 
-  it('get a name where one is to be made up', async () => {
+  it('get a generated name with generateName', async () => {
     const t = startTestServer();
     const { body } = await t.call('POST', MAPS, { metadata: { generateName: 'a-' } });
     expect(body.metadata?.name).toMatch(/^a-[b-z2-9]{5}$/);
   });
 
   it.each([
-    ['a second of the same name', 'POST', MAPS, { metadata: { name: 'a' } }, 409, 'configmaps "a" already exists'],
-    ['one that is not there', 'GET', `${MAPS}/none`, undefined, 404, 'configmaps "none" not found'],
+    [
+      'a second object of the same name',
+      'POST',
+      MAPS,
+      { metadata: { name: 'a' } },
+      409,
+      'configmaps "a" already exists',
+    ],
+    ['a missing object', 'GET', `${MAPS}/none`, undefined, 404, 'configmaps "none" not found'],
     [
       'a wrong version',
       'PUT',
@@ -70,7 +77,7 @@ describe('objects', () => {
       422,
       'metadata.labels: Invalid value: "a b"',
     ],
-    ['no JSON', 'POST', MAPS, '{', 400, 'json parse error: unexpected end of JSON input'],
+    ['invalid JSON', 'POST', MAPS, '{', 400, 'json parse error: unexpected end of JSON input'],
     [
       'a resource that is not served',
       'GET',
@@ -79,7 +86,7 @@ describe('objects', () => {
       404,
       'the server could not find the requested resource',
     ],
-    ['a path that is nothing', 'GET', '/nothing', undefined, 404, '404 page not found'],
+    ['an unknown path', 'GET', '/nothing', undefined, 404, '404 page not found'],
     [
       'a verb that the resource lacks',
       'GET',
@@ -95,7 +102,7 @@ describe('objects', () => {
     expect([answer.status, answer.body.message]).toEqual([status, expect.stringContaining(message)]);
   });
 
-  it('drop unknown fields: said, refused or silent, as the client wants', async () => {
+  it('drop unknown fields with a warning, an error or silently, as fieldValidation demands', async () => {
     const t = startTestServer();
     const body = { metadata: { name: 'a' }, bogus: { x: 1 } };
     const warned = await t.call('POST', MAPS, body);
@@ -109,7 +116,7 @@ describe('objects', () => {
     expect([silent.status, silent.headers.warning]).toEqual([200, undefined]);
   });
 
-  it('keep their version when a write changes nothing, and in a dry run', async () => {
+  it('keep their resourceVersion in a write without changes and in a dry run', async () => {
     const t = startTestServer();
     const { body } = await create(t, 'a');
     expect((await t.call('PUT', `${MAPS}/a`, body)).body.metadata?.resourceVersion).toBe('2');
@@ -129,7 +136,7 @@ describe('objects', () => {
     expect(refused.status).toBe(415);
   });
 
-  it('stay while finalizers hold them, take no new ones, and go with the last', async () => {
+  it('stay while they have finalizers, accept no new ones, and are removed with the last one', async () => {
     const t = startTestServer();
     await create(t, 'a', { metadata: { finalizers: ['example.com/hold'] } });
     const held = await t.call('DELETE', `${MAPS}/a`);
@@ -148,7 +155,7 @@ describe('objects', () => {
     expect((await t.call('GET', `${MAPS}/a`)).status).toBe(404);
   });
 
-  it('are deleted only in the state that the client means', async () => {
+  it('are deleted only if the preconditions match', async () => {
     const t = startTestServer();
     await create(t, 'a');
     const other = await t.call('DELETE', `${MAPS}/a`, { preconditions: { uid: 'other' } });
@@ -163,7 +170,7 @@ describe('objects', () => {
 });
 
 describe('lists', () => {
-  it('come in parts that together are one state', async () => {
+  it('are returned in chunks of one consistent state', async () => {
     const t = startTestServer();
     for (const name of ['a', 'b', 'c', 'd', 'e']) await create(t, name);
     const first = await t.call('GET', `${MAPS}?limit=2`);
@@ -195,7 +202,7 @@ describe('lists', () => {
     for (const [path, message] of refused) expect((await t.call('GET', path)).body.message).toBe(message);
   });
 
-  it('refuse a version that does not exist yet, after a wait', async () => {
+  it('refuse a resourceVersion that does not exist yet, after a wait', async () => {
     const t = startTestServer();
     const asked = t.call('GET', `${MAPS}?resourceVersion=99`);
     await t.clock.advance(3_000);
@@ -209,7 +216,7 @@ describe('lists', () => {
 });
 
 describe('watches', () => {
-  it('tell what is there, then what happens', async () => {
+  it('send the existing objects, then the changes', async () => {
     const t = startTestServer();
     await create(t, 'a');
     const events = await t.stream(`${MAPS}?watch=true`);
@@ -224,7 +231,7 @@ describe('watches', () => {
     ]);
   });
 
-  it('go on from a version, and say when it is forgotten', async () => {
+  it('continue from a resourceVersion, and fail if it is too old', async () => {
     const t = startTestServer();
     for (const name of ['a', 'b', 'c']) await create(t, name);
     const events = await t.stream(`${MAPS}?watch=true&resourceVersion=3`);
@@ -238,7 +245,7 @@ describe('watches', () => {
     expect((await late.next()).done).toBe(true);
   });
 
-  it('see an object that enters or leaves their selection as added or deleted', async () => {
+  it('report an object that enters or leaves their selection as added or deleted', async () => {
     const t = startTestServer();
     await create(t, 'a');
     const events = await t.stream(`${MAPS}?watch=true&labelSelector=app%3Dx&resourceVersion=2`);
@@ -250,7 +257,7 @@ describe('watches', () => {
     ]);
   });
 
-  it('mark the end of what was there, and where they are once a minute', async () => {
+  it('mark the end of the initial events and send a bookmark every minute', async () => {
     const t = startTestServer();
     await create(t, 'a');
     const query = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
@@ -264,7 +271,7 @@ describe('watches', () => {
     expect(await next(events)).toEqual(['BOOKMARK', undefined, '2']);
   });
 
-  it('end at their time limit and with their client', async () => {
+  it('end at their timeout and when the client disconnects', async () => {
     const t = startTestServer();
     const limited = await t.stream(`${MAPS}?watch=true&timeoutSeconds=5`);
     await t.clock.advance(5_000);
@@ -283,10 +290,10 @@ async function next(events: AsyncGenerator<Record<string, unknown>>): Promise<un
   return [value.type, value.object.metadata.name, value.object.metadata.resourceVersion];
 }
 
-describe('answers in YAML', () => {
+describe('responses in YAML', () => {
   const YAML = { accept: 'application/yaml' };
 
-  it('are there for objects, lists and refusals, and say the same', async () => {
+  it('are available for objects, lists and errors, with the same content', async () => {
     const t = startTestServer();
     const annotations = { n: '0777', word: 'yes', lines: 'a\nb\n' };
     const made = await t.call('POST', MAPS, { metadata: { name: 'a', annotations } }, YAML);
@@ -299,7 +306,7 @@ describe('answers in YAML', () => {
     }
   });
 
-  it('are not for watches, nor for those who want JSON more', async () => {
+  it('are not used for watches or for clients that prefer JSON', async () => {
     const t = startTestServer();
     const refused = await t.call('GET', `${MAPS}?watch=true`, undefined, YAML);
     expect(refused.status).toBe(406);

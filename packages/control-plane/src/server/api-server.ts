@@ -117,7 +117,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         if (error instanceof StatusError)
           return recorded(withWarnings(await format(statusResponse(error)), warnings), error);
         onError?.(error, request);
-        const failure = internalError('the embedded control plane failed; its log says how');
+        const failure = internalError('the embedded control plane failed to handle the request; see its log');
         return recorded(statusResponse(failure), failure);
       }
     },

@@ -41,8 +41,7 @@ async function ensure(server: ApiServer, path: string, name: string, rest: objec
   // It may exist already, from an earlier run.
   if ((await send(server, 'GET', `${path}/${name}`)).status === 200) return;
   const { status, body } = await send(server, 'POST', path, { metadata: { name, labels }, ...rest });
-  if (status !== 201)
-    throw new TypeError(`${path}/${name} cannot be made: ${typeof body === 'string' ? body : status}`);
+  if (status !== 201) throw new TypeError(`cannot create ${path}/${name}: ${typeof body === 'string' ? body : status}`);
 }
 
 function send(server: ApiServer, method: string, url: string, object?: object): Promise<ApiResponse> {

@@ -19,7 +19,7 @@ async function names(t: TestServer): Promise<unknown[]> {
 }
 
 describe('expireEvents', () => {
-  it('removes Events an hour after their last write, and watchers see them go', async () => {
+  it('removes Events an hour after their last write and notifies watchers', async () => {
     const t = startTestServer();
     using _ = expireEvents({ storage: t.server.storage, clock: t.clock, onError: fail });
     await post(t, 'a');
@@ -44,7 +44,7 @@ describe('expireEvents', () => {
     await watch.return(undefined);
   });
 
-  it('counts the age of those that were there before', async () => {
+  it('determines the age of Events from an earlier run', async () => {
     const t = startTestServer();
     await post(t, 'a');
     await t.clock.advance(30 * MINUTE);
@@ -60,7 +60,7 @@ describe('expireEvents', () => {
     expect(await names(t)).toEqual([]);
   });
 
-  it('leaves everything as it is once it is stopped', async () => {
+  it('removes nothing after it is stopped', async () => {
     const t = startTestServer();
     const expiry = expireEvents({ storage: t.server.storage, clock: t.clock, onError: fail });
     await post(t, 'a');

@@ -83,14 +83,15 @@ export function startTestServer({
     async call(method, url, body, headers = {}) {
       const response = await send(method, url, body, headers, new AbortController().signal);
       const isJson = response.headers['content-type'] === 'application/json';
-      if (isJson && typeof response.body !== 'string') throw new TypeError(`${method} ${url} answers no text`);
+      if (isJson && typeof response.body !== 'string')
+        throw new TypeError(`the response to ${method} ${url} is not text`);
       const text = typeof response.body === 'string' ? response.body : await textOf(response.body);
       return { ...response, body: isJson ? (JSON.parse(text) as Answer['body']) : { message: text } };
     },
     async stream(url, signal = new AbortController().signal) {
       const { body } = await send('GET', url, undefined, {}, signal);
       if (typeof body === 'string' || body instanceof Uint8Array)
-        throw new TypeError(`GET ${url} answers no stream: ${String(body)}`);
+        throw new TypeError(`the response to GET ${url} is not a stream: ${String(body)}`);
       return lines(body);
     },
   };

@@ -28,7 +28,7 @@ export interface AdmissionRequest {
 export interface AdmissionPlugin {
   readonly name: string;
   /** mutate may change the object in place. It returns 'again' to run all plugins once more because of its change. */
-  // biome-ignore lint/suspicious/noConfusingVoidType: most have nothing to say.
+  // biome-ignore lint/suspicious/noConfusingVoidType: most plugins return nothing.
   mutate?(request: AdmissionRequest): Promise<'again' | void> | 'again' | void;
   /** validate receives the object as it will be stored. */
   validate?(request: AdmissionRequest): Promise<void> | void;

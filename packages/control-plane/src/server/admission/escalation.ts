@@ -87,7 +87,9 @@ function problemWith(
   const missing = missingRights(compiled, wanted);
   if (missing?.length === 0) return undefined;
   const who = `user ${quoteText(user.username)} (groups=${wordsText(user.groups)})`;
-  const what = missing ? describeRights(missing) : 'the rules are too many to compare; split them';
+  const what = missing
+    ? describeRights(missing)
+    : 'there are too many rules to compare; split the role into smaller roles';
   const unknown = problems.length === 0 ? '' : `; resolution errors: [${problems.join(' ')}]`;
   return `${who} is attempting to grant RBAC permissions not currently held:\n${what}${unknown}`;
 }

@@ -60,9 +60,9 @@ function completed({ code, body }: Told): unknown {
 
 describe('admission completes Pods as the real server does', () => {
   it.each<[string, object]>([
-    ['with nothing said', {}],
+    ['with an empty spec', {}],
     [
-      'with an init container, and a mount that is there already',
+      'with an init container and an existing mount',
       {
         initContainers: [{ name: 'i', image: 'a' }],
         containers: [
@@ -78,14 +78,14 @@ describe('admission completes Pods as the real server does', () => {
     ],
     ['with an account that mounts no token', { serviceAccountName: 'puller' }],
     [
-      'with a token although the account mounts none',
+      'with automountServiceAccountToken although the account disables it',
       { serviceAccountName: 'puller', automountServiceAccountToken: true },
     ],
-    ['with pull secrets of its own', { serviceAccountName: 'puller', imagePullSecrets: [{ name: 'own' }] }],
+    ['with its own pull secrets', { serviceAccountName: 'puller', imagePullSecrets: [{ name: 'own' }] }],
     ['with tolerations', { tolerations: [{ key: 'node.kubernetes.io/not-ready', operator: 'Exists' }] }],
-    ['with a toleration of everything', { tolerations: [{ operator: 'Exists' }] }],
+    ['with a toleration for all taints', { tolerations: [{ operator: 'Exists' }] }],
     ['with a priority class', { priorityClassName: 'OWN-high' }],
-    ['with a class of the system', { priorityClassName: 'system-cluster-critical' }],
+    ['with a system priority class', { priorityClassName: 'system-cluster-critical' }],
   ])('%s', async (_what, spec) => {
     if ((spec as { priorityClassName?: string }).priorityClassName?.startsWith('system')) {
       await servers.both(ADMIN, 'POST', CLASSES, {
@@ -100,16 +100,16 @@ describe('admission completes Pods as the real server does', () => {
   });
 });
 
-describe('admission refuses in the words of the real server', () => {
+describe('admission refuses with the message of the real server', () => {
   it.each<[string, string, string, unknown?]>([
     [
-      'an account that is not there',
+      'a missing service account',
       'POST',
       PODS,
       { metadata: { generateName: 'a-' }, spec: { containers: CONTAINERS, serviceAccountName: 'no' } },
     ],
     [
-      'a priority class that is not there',
+      'a missing priority class',
       'POST',
       PODS,
       { metadata: { name: 'a' }, spec: { containers: CONTAINERS, priorityClassName: 'no' } },
@@ -130,19 +130,9 @@ describe('admission refuses in the words of the real server', () => {
         spec: { containers: CONTAINERS, serviceAccountName: 'default' },
       },
     ],
-    [
-      'objects in a namespace that is not there',
-      'POST',
-      '/api/v1/namespaces/OWN-none/configmaps',
-      { metadata: { name: 'a' } },
-    ],
-    [
-      'tokens in a namespace that is not there',
-      'POST',
-      '/api/v1/namespaces/OWN-none/serviceaccounts/default/token',
-      {},
-    ],
-    ['the deletion of a namespace that must stay', 'DELETE', '/api/v1/namespaces/kube-public?dryRun=All'],
+    ['objects in a missing namespace', 'POST', '/api/v1/namespaces/OWN-none/configmaps', { metadata: { name: 'a' } }],
+    ['tokens in a missing namespace', 'POST', '/api/v1/namespaces/OWN-none/serviceaccounts/default/token', {}],
+    ['the deletion of a protected namespace', 'DELETE', '/api/v1/namespaces/kube-public?dryRun=All'],
   ])('%s', async (what, method, path, body) => {
     if (what.startsWith('the deletion'))
       await servers.both(ADMIN, 'POST', '/api/v1/namespaces', { metadata: { name: 'kube-public' } });
@@ -155,28 +145,28 @@ describe('owner references', () => {
 
   it.each<[string, string, string, string, unknown]>([
     [
-      'may be set on what is created',
+      'may be set on create',
       'mapper',
       'POST',
       MAPS,
       { metadata: { generateName: 'a-', ownerReferences: [reference] } },
     ],
     [
-      'may block where finalizers may be set',
+      'may block deletion if the user may set finalizers on the owner',
       'blocker',
       'POST',
       MAPS,
       { metadata: { generateName: 'a-', ownerReferences: [{ ...reference, blockOwnerDeletion: true }] } },
     ],
     [
-      'may not block elsewhere',
+      'may not block deletion otherwise',
       'mapper',
       'POST',
       MAPS,
       { metadata: { name: 'a', ownerReferences: [{ ...reference, blockOwnerDeletion: true }] } },
     ],
     [
-      'may not block a kind that nobody knows',
+      'may not block the deletion of an unknown kind',
       'mapper',
       'POST',
       MAPS,
@@ -188,14 +178,14 @@ describe('owner references', () => {
       },
     ],
     [
-      'may not be set on what may not be deleted',
+      'may not be set on objects that the user may not delete',
       'mapper',
       'PUT',
       `${MAPS}/owned`,
       { metadata: { name: 'owned', ownerReferences: [reference] } },
     ],
     [
-      'may be set on what may be deleted',
+      'may be set on objects that the user may delete',
       'blocker',
       'PUT',
       `${MAPS}/owned`,

@@ -25,7 +25,7 @@ async function warningsOf(t: GuardedServer, url: string, object: object): Promis
 }
 
 describe('admission', () => {
-  it('keeps new objects out of a namespace that is going, and lets old ones change and go', async () => {
+  it('rejects new objects in a terminating namespace, but allows updates and deletions', async () => {
     using t = await start();
     const maps = '/api/v1/namespaces/going/configmaps';
     await t.ask(ADMIN, 'POST', maps, { metadata: { name: 'old' } });
@@ -57,33 +57,43 @@ describe('admission', () => {
   });
 
   it.each<[string, string, object, string | undefined]>([
-    ['limit ranges', '/api/v1/namespaces/default/limitranges', { spec: { limits: [] } }, 'keeps this LimitRange'],
     [
-      'quotas of volume classes',
+      'warns about limit ranges',
+      '/api/v1/namespaces/default/limitranges',
+      { spec: { limits: [] } },
+      'stores this LimitRange',
+    ],
+    [
+      'warns about quotas scoped by volume attributes class',
       '/api/v1/namespaces/default/resourcequotas',
       { spec: { scopeSelector: { matchExpressions: [{ scopeName: 'VolumeAttributesClass', operator: 'Exists' }] } } },
       'quotas with the scope VolumeAttributesClass',
     ],
-    ['but not quotas', '/api/v1/namespaces/default/resourcequotas', { spec: { hard: { pods: '1' } } }, undefined],
     [
-      'Pod Security levels',
+      'does not warn about other quotas',
+      '/api/v1/namespaces/default/resourcequotas',
+      { spec: { hard: { pods: '1' } } },
+      undefined,
+    ],
+    [
+      'warns about Pod Security levels',
       '/api/v1/namespaces',
       { labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
       'Pod Security level \\"restricted\\"',
     ],
     [
-      'but not levels without limits',
+      'does not warn about the Pod Security level privileged',
       '/api/v1/namespaces',
       { labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } },
       undefined,
     ],
-  ])('says that it does not enforce %s', async (_what, url, { labels, ...rest }: { labels?: object }, warning) => {
+  ])('%s', async (_what, url, { labels, ...rest }: { labels?: object }, warning) => {
     using t = await start();
     const warnings = await warningsOf(t, url, { metadata: { name: 'a', labels }, ...rest });
     expect(warnings).toEqual(warning === undefined ? undefined : [expect.stringContaining(warning)]);
   });
 
-  it('lets only one priority class be the default, and gives it to Pods that name none', async () => {
+  it('allows only one default priority class and assigns it to Pods without a class', async () => {
     using t = await start();
     const classes = '/apis/scheduling.k8s.io/v1/priorityclasses';
     await t.ask(ADMIN, 'POST', classes, { metadata: { name: 'usual' }, value: 5, globalDefault: true });

@@ -18,7 +18,7 @@ export function unenforced(): AdmissionPlugin {
     validate({ resource, subresource, operation, object, old, warnings }) {
       if ((operation !== 'CREATE' && operation !== 'UPDATE') || subresource !== '' || !object) return;
       if (resource.collection === 'limitranges' && operation === 'CREATE')
-        warnings.push('the embedded control plane keeps this LimitRange and does not enforce it');
+        warnings.push('the embedded control plane stores this LimitRange but does not enforce it');
       if (resource.collection === QUOTAS && operation === 'CREATE' && hasClaimScope(object))
         warnings.push(`the embedded control plane does not enforce quotas with the scope ${CLAIM_SCOPE}`);
       if (resource.collection !== 'namespaces') return;

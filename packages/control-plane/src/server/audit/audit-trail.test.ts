@@ -7,7 +7,7 @@ import { AuditTrail } from './audit-trail.ts';
 const MAPS = '/api/v1/namespaces/default/configmaps';
 
 describe('AuditTrail', () => {
-  it('loses events that cannot be written, says so once until it is over, and never fails a request', async () => {
+  it('drops events that cannot be written, reports the failure once, and never fails a request', async () => {
     const kept: string[] = [];
     const told: unknown[] = [];
     let full: Error | undefined;

@@ -47,30 +47,30 @@ function who(authorization?: string, connection: Partial<ApiConnection> = {}): U
 describe('the authenticator', () => {
   it.each<[string, string | undefined, UserInfo | undefined]>([
     ['a static token', 'Bearer secret', ann],
-    ['another scheme in other letters', 'bearer secret', ann],
-    ['words behind the token', ' Bearer secret more ', ann],
+    ['the scheme in lower case', 'bearer secret', ann],
+    ['text after the token', ' Bearer secret more ', ann],
     [
-      'a token of somebody who is in the group already',
+      'a token of a user who already has the group',
       'Bearer hidden',
       { username: 'bob', groups: ['system:authenticated'] },
     ],
     ['a wrong token', 'Bearer secreT', undefined],
     ['a longer token', 'Bearer secret1', undefined],
-    ['the beginning of a token', 'Bearer secre', undefined],
+    ['a prefix of a token', 'Bearer secre', undefined],
     ['a token that is far too long', `Bearer ${'x'.repeat(20_000)}`, undefined],
     ['nothing', undefined, ANONYMOUS],
     ['an empty token', 'Bearer ', ANONYMOUS],
     ['two spaces', 'Bearer  secret', ANONYMOUS],
     ['a password', 'Basic Zm9vOmJhcg==', ANONYMOUS],
-  ])('knows who shows %s', (_name, header, user) => {
+  ])('authenticates %s', (_name, header, user) => {
     expect(who(header)).toEqual(user);
   });
 
-  it('knows ServiceAccounts by their tokens', () => {
+  it('authenticates ServiceAccounts by their tokens', () => {
     expect(who(`Bearer ${accountToken}`)?.username).toBe('system:serviceaccount:ns:sa');
   });
 
-  it('takes a certificate for more than a token, and says which one it was', () => {
+  it('prefers a certificate to a token and records its fingerprint', () => {
     const certificate = { commonName: 'cat', organizations: ['o'], fingerprint: 'ab' };
     expect(who('Bearer wrong', { certificate })).toEqual({
       username: 'cat',
@@ -80,17 +80,17 @@ describe('the authenticator', () => {
     expect(who(undefined, { certificate: { commonName: '', organizations: ['system:masters'] } })).toBe(ANONYMOUS);
   });
 
-  it('does not take who shows a bad certificate for somebody who shows none', () => {
+  it('does not treat a request with an invalid certificate as anonymous', () => {
     expect(who(undefined, { hasInvalidCertificate: true })).toBeUndefined();
     expect(who('Bearer secret', { hasInvalidCertificate: true })).toEqual(ann);
   });
 
-  it('takes everybody for anonymous where others may listen', () => {
+  it('treats every request over plain HTTP as anonymous', () => {
     expect(who('Bearer secret', { isSecure: false })).toBe(ANONYMOUS);
     expect(who('Bearer wrong', { isSecure: false })).toBe(ANONYMOUS);
   });
 
-  it('takes static tokens for tokens of this server alone', () => {
+  it('accepts static tokens for the audience of this server only', () => {
     expect(authenticator.authenticateToken('secret', ['x', ...serviceAccounts.audiences])).toEqual({
       user: ann,
       audiences: serviceAccounts.audiences,

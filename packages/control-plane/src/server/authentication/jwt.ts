@@ -21,7 +21,7 @@ export function jwtKey(pem: string): JwtKey {
     if (pem.includes('PRIVATE KEY')) privateKey = createPrivateKey(pem);
     publicKey = createPublicKey(privateKey ?? pem);
   } catch (error) {
-    throw unusable('it is no key in PEM', error);
+    throw unusable('it is not a PEM-encoded key', error);
   }
   const id = createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))
@@ -32,17 +32,17 @@ export function jwtKey(pem: string): JwtKey {
 function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): JwtAlgorithm {
   if (asymmetricKeyType === 'rsa') return 'RS256';
   if (asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1') return 'ES256';
-  throw unusable('it is neither RSA nor on the curve P-256');
+  throw unusable('it is neither an RSA key nor a P-256 key');
 }
 
 function unusable(why: string, cause?: unknown): BowlineError {
-  const message = `cannot use a key for ServiceAccount tokens: ${why}; give one in PEM, RSA or P-256`;
+  const message = `cannot use the key for ServiceAccount tokens: ${why}; provide a PEM-encoded RSA or P-256 key`;
   return new BowlineError('BOWLINE_TOKEN_KEY', message, cause === undefined ? {} : { cause });
 }
 
 /** signJwt returns a signed token. */
 export function signJwt({ id, algorithm, privateKey }: JwtKey, claims: Readonly<Record<string, unknown>>): string {
-  if (!privateKey) throw unusable('its private part is missing');
+  if (!privateKey) throw unusable('it has no private key');
   const text = `${encoded({ alg: algorithm, kid: id })}.${encoded(claims)}`;
   return `${text}.${sign('sha256', Buffer.from(text), signatureOf(privateKey)).toString('base64url')}`;
 }

@@ -78,8 +78,8 @@ function forged(claims: object, header: object = {}, key: JwtKey = ec): string {
 const outcome = (token: string, audiences?: readonly string[]): unknown => tokens.authenticate(token, audiences);
 const isSomebody = (token: string): boolean => 'user' in tokens.authenticate(token);
 
-describe('tokens of ServiceAccounts', () => {
-  it('are known again, with groups and the id of the token', () => {
+describe('ServiceAccount tokens', () => {
+  it('authenticate the account, with its groups and the id of the token', () => {
     expect(outcome(tokens.issue(issued))).toEqual({
       user: {
         username: 'system:serviceaccount:ns:sa',
@@ -91,19 +91,19 @@ describe('tokens of ServiceAccounts', () => {
     });
   });
 
-  it('carry the claims of the real server, and the key in their header', () => {
+  it('carry the same claims as those of the real server, and the key id in their header', () => {
     const [header = '', body = ''] = tokens.issue(issued).split('.');
     const read = (part: string): unknown => JSON.parse(Buffer.from(part, 'base64url').toString());
     expect([read(header), read(body)]).toEqual([{ alg: 'ES256', kid: ec.id }, good]);
   });
 
-  it('are signed with RSA where the key is one, and older keys are still good', () => {
+  it('are signed with RSA if the key is an RSA key, and stay valid for older keys', () => {
     const signedByRsa = new ServiceAccountTokens({ storage, clock, key: rsa }).issue(issued);
     expect(signedByRsa.startsWith(encode({ alg: 'RS256', kid: rsa.id }))).toBe(true);
     expect(isSomebody(signedByRsa)).toBe(true);
   });
 
-  it('are for some of the audiences asked for, in the order asked', () => {
+  it('are valid for the matching audiences, in the requested order', () => {
     const token = tokens.issue({ ...issued, audiences: ['a', 'b'] });
     expect(outcome(token, ['b', 'c', 'a'])).toMatchObject({ audiences: ['b', 'a'] });
     expect(outcome(token)).toEqual({
@@ -111,7 +111,7 @@ describe('tokens of ServiceAccounts', () => {
     });
   });
 
-  it('say which Pod and node they are bound to', () => {
+  it('contain the Pod and the node that they are bound to', () => {
     put('pods', 'ns/p', 'p-uid');
     const bound = { pod: { name: 'p', uid: 'p-uid' }, node: { name: 'gone', uid: 'n-uid' } };
     expect(outcome(tokens.issue({ ...issued, ...bound }))).toMatchObject({
@@ -126,7 +126,7 @@ describe('tokens of ServiceAccounts', () => {
     });
   });
 
-  it('expire on the clock, a minute late, although their signature is remembered', async () => {
+  it('expire a minute late even if their signature is cached', async () => {
     const token = tokens.issue(issued);
     expect(isSomebody(token)).toBe(true);
     await clock.advance(3_660_000);
@@ -135,7 +135,7 @@ describe('tokens of ServiceAccounts', () => {
     expect(outcome(token)).toEqual({ problem: 'service account token has expired' });
   });
 
-  it('are no good once their account is gone, or another of the same name', () => {
+  it('are invalid once their account is deleted or recreated', () => {
     const token = tokens.issue(issued);
     expect(isSomebody(token)).toBe(true);
     remove('serviceaccounts', 'ns/sa');
@@ -148,7 +148,7 @@ describe('tokens of ServiceAccounts', () => {
     ['secret', 'secrets', 'ns/x'],
     ['pod', 'pods', 'ns/x'],
     ['node', 'nodes', '/x'],
-  ])('that are bound to a %s are no good without it', (what, collection, key) => {
+  ])('that are bound to a %s are invalid without it', (what, collection, key) => {
     const token = tokens.issue({ ...issued, [what]: { name: 'x', uid: 'x-uid' } });
     const gone = { problem: 'service account token has been invalidated' };
     expect(outcome(token)).toEqual(gone);
@@ -167,25 +167,25 @@ describe('tokens of ServiceAccounts', () => {
 
   // The messages of the real server for the same tokens, where it reports more than that a token is not its own.
   it.each<[string, () => string, string | undefined]>([
-    ['signed by another key of the same id', () => forged(good, { kid: ec.id }, stranger), CRYPTO],
+    ['signed by another key with the same id', () => forged(good, { kid: ec.id }, stranger), CRYPTO],
     ['signed by an unknown key', () => forged(good, {}, stranger), 'invalid signature, no keys found'],
     ['with a claim changed', () => withClaims(tokens.issue(issued), { ...good, jti: 'x' }), CRYPTO],
     ['that claims not to be signed', () => forged(good, { alg: 'none' }), CRYPTO],
     ['that claims another algorithm', () => forged(good, { alg: 'RS256' }), CRYPTO],
-    ['signed with the public key as a password', () => signedWithPublicKey(), CRYPTO],
-    ['with an extension that must be understood', () => forged(good, { crit: ['x'], x: 1 }), CRYPTO],
+    ['signed with the public key as an HMAC secret', () => signedWithPublicKey(), CRYPTO],
+    ['with a critical header extension', () => forged(good, { crit: ['x'], x: 1 }), CRYPTO],
     ['of another issuer', () => forged({ ...good, iss: 'other' }), undefined],
-    ['of nobody', () => forged({ ...good, iss: undefined }), undefined],
+    ['without an issuer', () => forged({ ...good, iss: undefined }), undefined],
     ['that is not valid yet', () => forged({ ...good, nbf: NOW + 61 }), 'service account token is not valid yet'],
     ['from the future', () => forged({ ...good, iat: NOW + 61 }), 'service account token is issued in the future'],
     ['that expired', () => forged({ ...good, exp: NOW - 61 }), 'service account token has expired'],
     [
-      'for nobody',
+      'without an audience',
       () => forged({ ...good, aud: [] }),
       `token audiences [] is invalid for the target audiences ["${ISSUER}"]`,
     ],
-    ['without an end', () => forged({ ...good, exp: undefined }), INCOMPLETE],
-    ['with an end that is no number', () => forged({ ...good, exp: 'x' }), INCOMPLETE],
+    ['without an expiry', () => forged({ ...good, exp: undefined }), INCOMPLETE],
+    ['with an expiry that is not a number', () => forged({ ...good, exp: 'x' }), INCOMPLETE],
     ['without an account', () => forged({ ...good, 'kubernetes.io': undefined }), INCOMPLETE],
     [
       'without the uid of its account',
@@ -193,22 +193,22 @@ describe('tokens of ServiceAccounts', () => {
       INCOMPLETE,
     ],
     [
-      'with a bond that cannot be read',
+      'with an invalid bound object',
       () => forged({ ...good, 'kubernetes.io': { ...good['kubernetes.io'], pod: 'p' } }),
       INCOMPLETE,
     ],
-    ['that is no token', () => 'foo', undefined],
+    ['that is not a token', () => 'foo', undefined],
     ['with empty parts', () => '..', undefined],
-    ['with a part too many', () => `${forged(good)}.x`, undefined],
+    ['with one part too many', () => `${forged(good)}.x`, undefined],
     ['with padding', () => `${forged(good)}=`, undefined],
-    ['whose body is no object', () => forged([good]), undefined],
+    ['whose body is not an object', () => forged([good]), undefined],
   ])('refuses one %s', (_name, token, problem) => {
     expect(outcome(token())).toEqual({ problem });
     // A second time too: rejected tokens are not cached.
     expect(outcome(token())).toEqual({ problem });
   });
 
-  it('takes one without the id of a key from any of its keys, and one with a single audience', () => {
+  it('accepts a token without a key id from any of its keys, and one with a single audience', () => {
     expect(isSomebody(forged(good, { kid: undefined }))).toBe(true);
     expect(isSomebody(forged({ ...good, aud: ISSUER }))).toBe(true);
   });
@@ -216,8 +216,8 @@ describe('tokens of ServiceAccounts', () => {
 
 describe('jwtKey', () => {
   it.each([
-    ['what is no key', () => 'nothing'],
-    ['a key of another kind', () => pemOf(generateKeyPairSync('ed25519').privateKey)],
+    ['text that is not a key', () => 'nothing'],
+    ['a key of another type', () => pemOf(generateKeyPairSync('ed25519').privateKey)],
     ['a key on another curve', () => pemOf(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey)],
   ])('refuses %s', (_name, pem) => {
     expect(() => jwtKey(pem())).toThrow(expect.objectContaining({ code: 'BOWLINE_TOKEN_KEY' }));

@@ -3,7 +3,7 @@ import { bothServers, RBAC } from './both-servers.test-support.ts';
 import { ADMIN, type Told } from './guarded-server.test-support.ts';
 
 describe('bootstrap roles', () => {
-  it('have the rules, labels and subjects that they have on the real server', async () => {
+  it('have the same rules, labels and subjects as on the real server', async () => {
     await using servers = await bothServers();
     for (const plural of [
       'clusterroles',

@@ -66,7 +66,9 @@ export async function bothServers(options: GuardedOptions = {}): Promise<BothSer
   for (const [path, object] of POLICY) {
     const answers = await both(ADMIN, 'POST', path, object);
     if (answers.real.code !== 201 || answers.ours.code !== 201)
-      throw new TypeError(`${path} answers ${JSON.stringify([answers.real.body, answers.ours.body])}`);
+      throw new TypeError(
+        `unexpected responses for ${path}: ${JSON.stringify([answers.real.body, answers.ours.body])}`,
+      );
     const name = String(answers.real.body.metadata?.name);
     c.onDispose(() => real(ADMIN, 'DELETE', filled(`${path}/${name}`)));
   }

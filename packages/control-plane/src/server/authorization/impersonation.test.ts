@@ -20,7 +20,7 @@ function asking(...lines: (readonly [string, string])[]): ApiRequest {
 }
 
 describe('impersonated', () => {
-  it('is the caller where no header says otherwise', () => {
+  it('returns the caller without impersonation headers', () => {
     expect(impersonated(asking(['accept', 'x']), ann, all)).toBe(ann);
     expect(impersonated(asking(['impersonate-user', '']), ann, all)).toBe(ann);
   });
@@ -63,11 +63,11 @@ describe('impersonated', () => {
       { username: 'system:serviceaccount:default:foo', groups: ['g', 'system:authenticated'] },
     ],
     [
-      'a user whose name only looks like a ServiceAccount',
+      'a user whose name only resembles a ServiceAccount',
       [['impersonate-user', 'system:serviceaccount:Default:foo']],
       { username: 'system:serviceaccount:Default:foo', groups: ['system:authenticated'] },
     ],
-    ['nobody', [['impersonate-user', 'system:anonymous']], ANONYMOUS],
+    ['the anonymous user', [['impersonate-user', 'system:anonymous']], ANONYMOUS],
     [
       'the first of two names',
       [
@@ -77,24 +77,24 @@ describe('impersonated', () => {
       { username: 'jane', groups: ['system:authenticated'] },
     ],
     [
-      'a user who is said not to be authenticated',
+      'a user with the group system:unauthenticated',
       [
         ['impersonate-user', 'jane'],
         ['impersonate-group', 'system:unauthenticated'],
       ],
       { username: 'jane', groups: ['system:unauthenticated'] },
     ],
-  ])('is %s', async (_name, lines, user) => {
+  ])('returns %s', async (_name, lines, user) => {
     expect(impersonated(asking(...lines), ann, all)).toEqual(user);
   });
 
-  it('takes an extra field named like a property of every object for what it is', () => {
+  it('treats an extra field named like an Object property as data', () => {
     const request = asking(['impersonate-user', 'jane'], ['impersonate-extra-__proto__', 'x']);
     const { extra = {} } = impersonated(request, ann, all);
     expect([Object.keys(extra), Object.getPrototypeOf(extra)]).toEqual([['__proto__'], Object.prototype]);
   });
 
-  it('asks for every part of somebody, and tells which one the caller may not be', () => {
+  it('authorizes every impersonated attribute and reports the one that is denied', () => {
     const asked: Attributes[] = [];
     const authorizer: Authorizer = {
       authorize(_user, attributes) {
@@ -124,7 +124,7 @@ describe('impersonated', () => {
     ]);
   });
 
-  it('refuses groups, uids and extra fields of nobody in particular', () => {
+  it('refuses groups, uids and extra fields without a user', () => {
     const request = asking(['impersonate-extra-x', 'g'], ['impersonate-uid', 'u'], ['impersonate-group', 'g1']);
     expect(() => impersonated(request, ann, all)).toThrow(
       expect.objectContaining({

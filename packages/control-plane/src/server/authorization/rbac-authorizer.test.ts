@@ -56,13 +56,13 @@ describe('rules', () => {
       ['get /healthz'],
     ],
     [
-      'by a part of objects',
+      'by subresource',
       { verbs: ['get'], apiGroups: [''], resources: ['pods/log'] },
       ['get core pods/log in a named b'],
       ['get core pods in a', 'get core pods/exec', 'get core services/log'],
     ],
     [
-      'by a part of all objects',
+      'by a subresource of all resources',
       { verbs: ['update'], apiGroups: ['apps'], resources: ['*/scale'] },
       ['update apps deployments/scale', 'update apps statefulsets/scale in a'],
       ['update apps deployments', 'update core pods/scale', 'update apps deployments/scale/more'],
@@ -102,7 +102,7 @@ describe('bindings', () => {
   const may = (who: UserInfo, namespace: string): boolean =>
     authorizer.authorize(who, asking(`get core pods${namespace && ` in ${namespace}`}`)).allowed;
 
-  it('of a namespace hold in it alone, whichever kind of role they give', () => {
+  it('of a namespace apply only in it, for both kinds of roles', () => {
     role('r', [pods]);
     role('r', [{ ...pods, resources: ['secrets'] }], 'a');
     bind('b', 'ClusterRole', 'r', [ann], 'a');
@@ -112,13 +112,13 @@ describe('bindings', () => {
     expect(authorizer.authorize(user('ann'), asking('get core secrets in a')).allowed).toBe(true);
   });
 
-  it('of the cluster do not give roles of a namespace', () => {
+  it('of the cluster do not grant roles of a namespace', () => {
     role('r', [pods], 'a');
     bind('b', 'Role', 'r', [ann]);
     expect(may(user('ann'), 'a')).toBe(false);
   });
 
-  it('are for users, groups and ServiceAccounts', () => {
+  it('apply to users, groups and ServiceAccounts', () => {
     role('r', [pods]);
     bind('b', 'ClusterRole', 'r', [
       ann,
@@ -138,7 +138,7 @@ describe('bindings', () => {
       expect(may(who, '')).toBe(false);
   });
 
-  it('count from the moment they are written, and no longer than they are there', () => {
+  it('take effect immediately and end when they are deleted', () => {
     expect(may(user('ann'), '')).toBe(false);
     bind('b', 'ClusterRole', 'r', [ann]);
     role('r', [pods]);
@@ -161,7 +161,7 @@ describe('bindings', () => {
     expect(may(user('bob'), '')).toBe(false);
   });
 
-  it('that were there before are known, and none after the index was disposed of', () => {
+  it('that exist before the index are known, and none after its disposal', () => {
     role('r', [pods]);
     bind('b', 'ClusterRole', 'r', [ann]);
     const index = new RbacIndex(storage);
@@ -172,14 +172,14 @@ describe('bindings', () => {
     expect(later.authorize(user('bob'), asking('get core pods')).allowed).toBe(false);
   });
 
-  it('let masters do everything, whatever is stored', () => {
+  it('allow system:masters everything, whatever is stored', () => {
     expect(authorizer.authorize(user('root', 'system:masters'), asking('delete core pods'))).toEqual({
       allowed: true,
       reason: '',
     });
   });
 
-  it('are named as reasons, in the words of the API server', () => {
+  it('are named in the reason, with the message of the API server', () => {
     role('r', [pods]);
     bind('b', 'ClusterRole', 'r', [{ kind: 'Group', name: 'g' }, ann], 'n');
     bind('c', 'ClusterRole', 'r', [{ kind: 'ServiceAccount', name: 's', namespace: 'm' }]);
@@ -192,7 +192,7 @@ describe('bindings', () => {
     expect(reason(user('bob'))).toBe('');
   });
 
-  it('to roles that are not there deny, and say so', () => {
+  it('to missing roles deny and report the missing role', () => {
     bind('b', 'ClusterRole', 'no', [ann], 'n');
     const ask = (): unknown => authorizer.authorize(user('ann'), asking('get core pods in n'));
     const one = 'clusterrole.rbac.authorization.k8s.io "no" not found';

@@ -9,7 +9,7 @@ afterAll(async () => {
   await servers?.[Symbol.asyncDispose]();
 });
 
-describe('refusals read as those of the real server', () => {
+describe('refusals have the messages of the real server', () => {
   it.each([
     ['GET', '/api/v1/pods'],
     ['GET', '/api/v1/namespaces/NS/pods/x/log'],
@@ -30,7 +30,7 @@ describe('refusals read as those of the real server', () => {
 
   it.each<[string, (readonly [string, string])[]]>([
     [
-      'somebody allowed',
+      'an allowed user',
       [
         ['impersonate-user', 'bob'],
         ['impersonate-group', 'g'],
@@ -38,7 +38,7 @@ describe('refusals read as those of the real server', () => {
         ['impersonate-extra-scopes', 'a'],
       ],
     ],
-    ['somebody else', [['impersonate-user', 'al']]],
+    ['another user', [['impersonate-user', 'al']]],
     ['a ServiceAccount', [['impersonate-user', 'system:serviceaccount:NS:x']]],
     [
       'one group of two',
@@ -84,7 +84,7 @@ describe('refusals read as those of the real server', () => {
   const clusterRole = (name: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name });
   it.each<[string, string, string, object, ('merge' | undefined)?]>([
     [
-      "a role within one's rights",
+      'a role within the rights of the user',
       'POST',
       'namespaces/NS/roles',
       {
@@ -93,7 +93,7 @@ describe('refusals read as those of the real server', () => {
       },
     ],
     [
-      'a role beyond them',
+      'a role beyond the rights of the user',
       'POST',
       'namespaces/NS/roles',
       {
@@ -123,7 +123,7 @@ describe('refusals read as those of the real server', () => {
       { metadata: { name: 'OWN:x' }, aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] } },
     ],
     [
-      "a change beyond one's rights",
+      'a change beyond the rights of the user',
       'PATCH',
       'namespaces/NS/roles/secrets',
       { metadata: { labels: { a: 'b' } } },
@@ -132,43 +132,43 @@ describe('refusals read as those of the real server', () => {
     ['a finalizer', 'PATCH', 'namespaces/NS/roles/secrets', { metadata: { finalizers: ['a/b'] } }, 'merge'],
     ['none', 'PATCH', 'namespaces/NS/roles/secrets', { metadata: { finalizers: null } }, 'merge'],
     [
-      'a change of a role that one may escalate',
+      'a change of a role that the user may escalate',
       'PATCH',
       'namespaces/NS/roles/escalated',
       { rules: [{ verbs: ['get'], apiGroups: [''], resources: ['secrets'] }] },
       'merge',
     ],
     [
-      'a binding to a role that one may bind',
+      'a binding to a role that the user may bind',
       'POST',
       'namespaces/NS/rolebindings',
       { metadata: { name: 'bound' }, roleRef: clusterRole('OWN:scaler') },
     ],
     [
-      'a binding to another',
+      'a binding to another role',
       'POST',
       'namespaces/NS/rolebindings',
       { metadata: { name: 'unbound' }, roleRef: clusterRole('OWN:reader') },
     ],
     [
-      'a binding to everything',
+      'a binding to cluster-admin',
       'POST',
       'clusterrolebindings',
       { metadata: { name: 'OWN:unbound' }, roleRef: clusterRole('cluster-admin') },
     ],
     [
-      'a binding to what may view',
+      'a binding to view',
       'POST',
       'namespaces/NS/rolebindings',
       { metadata: { name: 'viewer' }, roleRef: clusterRole('view') },
     ],
     [
-      'a binding to nothing',
+      'a binding to a missing role',
       'POST',
       'namespaces/NS/rolebindings',
       { metadata: { name: 'unbound' }, roleRef: clusterRole('OWN:none') },
     ],
-  ])('to give away %s', async (_name, method, path, body, patch) => {
+  ])('to grant %s', async (_name, method, path, body, patch) => {
     const headers = patch ? [['content-type', 'application/merge-patch+json'] as const] : [];
     const answers = await servers.both(servers.userOf('maker'), method, `${RBAC}/${path}`, body, headers);
     expect(essential(answers.ours)).toEqual(essential(answers.real));

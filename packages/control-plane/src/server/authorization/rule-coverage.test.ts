@@ -21,20 +21,24 @@ function missing(held: readonly PolicyRule[], ...wanted: PolicyRule[]): string |
 
 describe('missingRights', () => {
   it.each<[string, PolicyRule[], PolicyRule[]]>([
-    ['the same', [rule('get', 'core', 'pods')], [rule('get', 'core', 'pods')]],
-    ['less', [rule('get,list', 'core,apps', 'pods,secrets')], [rule('list', 'core', 'secrets')]],
+    ['an equal rule', [rule('get', 'core', 'pods')], [rule('get', 'core', 'pods')]],
+    ['a subset of the rights', [rule('get,list', 'core,apps', 'pods,secrets')], [rule('list', 'core', 'secrets')]],
     [
-      'what several rules give together',
+      'a rule covered by several rules together',
       [rule('get', 'core', 'pods'), rule('list', 'core', 'pods')],
       [rule('get,list', 'core', 'pods')],
     ],
-    ['anything with everything', [rule('*', '*', '*')], [rule('*', '*', '*'), rule('x', 'y', 'z/w', 'n')]],
-    ['objects of a name with those of any', [rule('get', 'core', 'pods')], [rule('get', 'core', 'pods', 'a')]],
-    ['names among names', [rule('get', 'core', 'pods', 'a,b')], [rule('get', 'core', 'pods', 'b')]],
-    ['a part with that part of all', [rule('get', 'apps', '*/scale')], [rule('get', 'apps', 'deployments/scale')]],
-    ['paths below a star', [paths('get', '/api/*')], [paths('get', '/api/*,/api/v1,/api/v1/*')]],
-    ['every path with any', [paths('*', '*')], [paths('get', '/x,*')]],
-    ['nothing', [], [{ verbs: [] }, { verbs: [], apiGroups: [''], resources: ['pods'] }]],
+    ['any rule with all rights', [rule('*', '*', '*')], [rule('*', '*', '*'), rule('x', 'y', 'z/w', 'n')]],
+    ['objects with a name by objects with any name', [rule('get', 'core', 'pods')], [rule('get', 'core', 'pods', 'a')]],
+    ['a subset of names', [rule('get', 'core', 'pods', 'a,b')], [rule('get', 'core', 'pods', 'b')]],
+    [
+      'a subresource by the subresource of all resources',
+      [rule('get', 'apps', '*/scale')],
+      [rule('get', 'apps', 'deployments/scale')],
+    ],
+    ['paths below a wildcard', [paths('get', '/api/*')], [paths('get', '/api/*,/api/v1,/api/v1/*')]],
+    ['every path by any path', [paths('*', '*')], [paths('get', '/x,*')]],
+    ['an empty rule', [], [{ verbs: [] }, { verbs: [], apiGroups: [''], resources: ['pods'] }]],
   ])('finds that %s is held', (_name, held, wanted) => {
     expect(missing(held, ...wanted)).toBe('');
   });
@@ -47,31 +51,31 @@ describe('missingRights', () => {
       '{APIGroups:[""], Resources:["pods"], Verbs:["delete" "list"]}',
     ],
     [
-      'all verbs with many',
+      'all verbs with several verbs',
       [rule('get,list,watch', 'core', 'pods')],
       rule('*', 'core', 'pods'),
       '{APIGroups:[""], Resources:["pods"], Verbs:["*"]}',
     ],
     [
-      'all groups with many',
+      'all groups with several groups',
       [rule('get', 'core,apps', 'pods')],
       rule('get', '*', 'pods'),
       '{APIGroups:["*"], Resources:["pods"], Verbs:["get"]}',
     ],
     [
-      'all resources with many',
+      'all resources with several resources',
       [rule('get', 'core', 'pods,*/log')],
       rule('get', 'core', '*'),
       '{APIGroups:[""], Resources:["*"], Verbs:["get"]}',
     ],
     [
-      'a part with the whole',
+      'a subresource with its resource',
       [rule('get', 'core', 'pods')],
       rule('get', 'core', 'pods/log'),
       '{APIGroups:[""], Resources:["pods/log"], Verbs:["get"]}',
     ],
     [
-      'any name with some',
+      'any name with several names',
       [rule('get', 'core', 'pods', 'a')],
       rule('get', 'core', 'pods'),
       '{APIGroups:[""], Resources:["pods"], Verbs:["get"]}',
@@ -94,18 +98,18 @@ describe('missingRights', () => {
       rule('get', 'core', 'pods'),
       '{APIGroups:[""], Resources:["pods"], Verbs:["get"]}',
     ],
-    ['a path above', [paths('get', '/api/*')], paths('get', '/api'), '{NonResourceURLs:["/api"], Verbs:["get"]}'],
+    ['a parent path', [paths('get', '/api/*')], paths('get', '/api'), '{NonResourceURLs:["/api"], Verbs:["get"]}'],
     [
-      'any path with those of a slash',
+      'any path with the paths below a slash',
       [paths('get', '/*')],
       paths('get', '*'),
       '{NonResourceURLs:["*"], Verbs:["get"]}',
     ],
-  ])('finds that %s is not', (_name, held, wanted, text) => {
+  ])('finds that %s is not held', (_name, held, wanted, text) => {
     expect(missing(held, wanted)).toBe(text);
   });
 
-  it('tells what is missing in order, one line for each kind of object', () => {
+  it('describes missing rights in order, one line per resource', () => {
     const wanted = [rule('get', 'core', 'configmaps'), rule('get,list', 'apps,core', 'configmaps', 'a,c')];
     expect(missing([rule('get', 'core', 'configmaps', 'a')], ...wanted)).toBe(
       [
@@ -118,7 +122,7 @@ describe('missingRights', () => {
     );
   });
 
-  it('does not count to millions', () => {
+  it('gives up on millions of rights', () => {
     const words = Array.from({ length: 500 }, (_, index) => `w${index}`).join();
     expect(missing([rule('get', 'core', 'pods')], rule(words, words, words))).toBeUndefined();
     expect(missing([rule('*', '*', '*')], rule(words, words, words))).toBe('');

@@ -50,7 +50,7 @@ const REFUSED: readonly (readonly [body: string, message: string, contentType?: 
 ];
 
 describe('bodies', () => {
-  it.each(REFUSED)('refuses %j in the words of the API server', async (body, message, contentType) => {
+  it.each(REFUSED)('refuses %j with the message of the API server', async (body, message, contentType) => {
     const { call } = startTestServer();
     const answer = await call('POST', MAPS, body, contentType === undefined ? {} : { 'content-type': contentType });
     expect(answer).toMatchObject({ status: 400, body: { message, reason: 'BadRequest' } });
@@ -67,12 +67,12 @@ describe('bodies', () => {
       'json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64',
     ],
     ['{"dryRun":"x"}', 'json: cannot unmarshal string into Go struct field DeleteOptions.dryRun of type []string'],
-  ])('refuses %s as the options of a deletion', async (body, message) => {
+  ])('refuses %s as delete options', async (body, message) => {
     const { call } = startTestServer();
     expect(await call('DELETE', `${MAPS}/a`, body)).toMatchObject({ status: 400, body: { message } });
   });
 
-  it('takes null, and an object that does not say what it is, for one of the kind of the path', async () => {
+  it('accepts null and an object without a kind as the kind of the path', async () => {
     const { call } = startTestServer();
     await call('POST', '/api/v1/namespaces', { metadata: { name: 'default' } });
     expect(await call('POST', MAPS, '{"apiVersion":null,"kind":null,"metadata":{"name":"a"}}')).toMatchObject({
@@ -84,8 +84,8 @@ describe('bodies', () => {
   it.each([
     ['lists', (depth: number) => `a: ${'['.repeat(depth)}`],
     ['maps', (depth: number) => `a: ${'{b: '.repeat(depth)}`],
-    ['sequences in blocks', (depth: number) => '- '.repeat(depth)],
-  ])('refuses YAML of %s in each other without running out of stack', async (_, text) => {
+    ['block sequences', (depth: number) => '- '.repeat(depth)],
+  ])('refuses YAML of deeply nested %s without a stack overflow', async (_, text) => {
     const { call } = startTestServer();
     const headers = { 'content-type': 'application/yaml' };
     const { status, body } = await call('POST', MAPS, text(30_000), headers);
@@ -96,24 +96,27 @@ describe('bodies', () => {
     ['block', 'metadata:\n  name: a\ndata:\n  x: "1"\n  x: "2"\n', 5],
     ['flow', '{metadata: {name: a},\n data: {x: "1", x: "2"}}', 2],
     ['JSON', '{"metadata": {"name": "a"},\n\n "data": {"x": "1", "x": "2"}}', 3],
-  ])('takes the last of keys that stand twice in YAML in %s form: said, refused or silent', async (_, text, line) => {
-    const { call } = startTestServer();
-    const said = `line ${line}: key "x" already set in map`;
-    const post = (validation: string) =>
-      call('POST', `${MAPS}?dryRun=All&fieldValidation=${validation}`, text, { 'content-type': 'application/yaml' });
-    const refused = await post('Strict');
-    expect([refused.status, refused.body.message]).toEqual([
-      400,
-      `ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n  ${said}`,
-    ]);
-    const warned = await post('Warn');
-    expect(warned).toMatchObject({ status: 201, body: { data: { x: '2' } } });
-    expect(warned.headers.warning).toEqual([`299 - ${JSON.stringify(said)}`]);
-    const silent = await post('Ignore');
-    expect([silent.status, silent.headers.warning]).toEqual([201, undefined]);
-  });
+  ])(
+    'keeps the last of duplicate keys in YAML in %s form with a warning, an error or silently',
+    async (_, text, line) => {
+      const { call } = startTestServer();
+      const said = `line ${line}: key "x" already set in map`;
+      const post = (validation: string) =>
+        call('POST', `${MAPS}?dryRun=All&fieldValidation=${validation}`, text, { 'content-type': 'application/yaml' });
+      const refused = await post('Strict');
+      expect([refused.status, refused.body.message]).toEqual([
+        400,
+        `ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n  ${said}`,
+      ]);
+      const warned = await post('Warn');
+      expect(warned).toMatchObject({ status: 201, body: { data: { x: '2' } } });
+      expect(warned.headers.warning).toEqual([`299 - ${JSON.stringify(said)}`]);
+      const silent = await post('Ignore');
+      expect([silent.status, silent.headers.warning]).toEqual([201, undefined]);
+    },
+  );
 
-  it('refuses more operations than a patch may have', async () => {
+  it('refuses a patch with too many operations', async () => {
     const { call } = startTestServer();
     const operations = Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/kind', value: 'x' }));
     const headers = { 'content-type': 'application/json-patch+json' };

@@ -57,7 +57,7 @@ describe('readYaml', () => {
     expect(() => read(`v: ${text}`)).toThrow(problem);
   });
 
-  it('takes the last of keys that stand twice, and says on which line that is', () => {
+  it('keeps the last of duplicate keys and reports its line', () => {
     const { value, duplicates } = readYaml('a: 1\nb: [{c: 1,\n  c: 2}]\na:\n  3\non: 1\nyes: 2\n');
     expect(value).toEqual({ a: 3, b: [{ c: 2 }], true: 2 });
     expect(duplicates).toEqual([
@@ -67,7 +67,7 @@ describe('readYaml', () => {
     ]);
   });
 
-  it('reads the first document alone', () => {
+  it('reads only the first document', () => {
     expect(read('a: 1\n---\nb: 2\n')).toEqual({ a: 1 });
     expect(read('')).toBeNull();
   });
@@ -76,7 +76,7 @@ describe('readYaml', () => {
     expect(read('a: &a {x: 1, z: 2}\nb: &b {x: 3}\nv: {<<: [*a, *b], z: 4}')).toMatchObject({ v: { x: 1, z: 4 } });
   });
 
-  it('repeats what is named by an alias, and not without end', () => {
+  it('expands aliases up to a limit', () => {
     expect(read('a: &a {x: 1}\nb: [*a, *a]')).toEqual({ a: { x: 1 }, b: [{ x: 1 }, { x: 1 }] });
     const laughs = Array.from(
       { length: 12 },

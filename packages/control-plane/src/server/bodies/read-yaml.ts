@@ -127,7 +127,7 @@ class Reader {
       const shown = typeof value === 'string' ? quoteText(value) : String(value);
       throw new UnreadableYaml(`unsupported map key of type: %!s(<nil>), key: <nil>, value: ${shown}`);
     }
-    if (typeof key === 'object') throw new UnreadableYaml('yaml: invalid map key: only words and numbers name members');
+    if (typeof key === 'object') throw new UnreadableYaml('yaml: invalid map key: keys must be scalars');
     return key as string | number | bigint | boolean;
   }
 

@@ -45,14 +45,14 @@ beforeAll(async () => {
 afterAll(() => c[Symbol.asyncDispose]());
 
 describe('definitions', () => {
-  test.each(BROKEN)('with $what are judged as by the real server', async (broken) => {
+  test.each(BROKEN)('with $what are validated as by the real server', async (broken) => {
     const { real: theirs, ours: own } = await both('POST', `${DEFINITIONS}?dryRun=All`, definition(broken));
     if (OWN_WORDS.has(broken.what)) expect(theirs.code).toBe(422);
     else expect(own).toEqual(theirs);
   });
 });
 
-test('Custom resources are read, completed and judged as by the real server', async () => {
+test('Custom resources are decoded, defaulted and validated as by the real server', async () => {
   const created = await both('POST', DEFINITIONS, GADGETS);
   expect(created.ours).toEqual(created.real);
   c.onDispose(() => real('DELETE', `${DEFINITIONS}/gadgets.${group}`, undefined, {}));

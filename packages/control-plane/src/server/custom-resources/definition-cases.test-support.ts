@@ -76,10 +76,10 @@ export const BROKEN: readonly Broken[] = [
   { what: 'no names', spec: { names: {} } },
   { what: 'no plural', spec: { names: { kind: 'Broken' } } },
   {
-    what: 'names of other forms',
+    what: 'names with an invalid format',
     spec: { names: { plural: 'brokens', singular: 'A b', kind: 'b_c', listKind: 'x y' } },
   },
-  { what: 'a list kind that is the kind', spec: { names: { ...NAMES, listKind: 'Broken' } } },
+  { what: 'a list kind equal to the kind', spec: { names: { ...NAMES, listKind: 'Broken' } } },
   { what: 'bad short names', spec: { names: { ...NAMES, shortNames: ['A', 'b_c'], categories: ['all', 'X'] } } },
   { what: 'no versions', spec: { versions: [] } },
   { what: 'no storage version', version: { storage: false } },
@@ -89,13 +89,13 @@ export const BROKEN: readonly Broken[] = [
   { what: 'an empty version name', version: { name: '' } },
   { what: 'no schema', version: { schema: undefined } },
   { what: 'an empty schema', version: { schema: {} } },
-  { what: 'a schema that is no object', schema: { type: 'string' } },
+  { what: 'a schema of another type than object', schema: { type: 'string' } },
   { what: 'a schema without a type', schema: { properties: { spec: { type: 'object' } } } },
-  { what: 'unknown fields kept', spec: { preserveUnknownFields: true } },
+  { what: 'preserveUnknownFields at the top level', spec: { preserveUnknownFields: true } },
   { what: 'an unknown conversion', spec: { conversion: { strategy: 'Magic' } } },
-  { what: 'a webhook without one', spec: { conversion: { strategy: 'Webhook' } } },
+  { what: 'a webhook strategy without a webhook', spec: { conversion: { strategy: 'Webhook' } } },
   {
-    what: 'a webhook of another strategy',
+    what: 'a webhook with another strategy',
     spec: { conversion: { strategy: 'None', webhook: { conversionReviewVersions: ['v1'] } } },
   },
   { what: 'a deprecation warning without deprecation', version: { deprecationWarning: 'x' } },
@@ -108,16 +108,16 @@ export const BROKEN: readonly Broken[] = [
     metadata: { annotations: { 'api-approved.kubernetes.io': 'x' } },
   },
   // Columns, selectable fields, scale.
-  { what: 'a column without anything', version: { additionalPrinterColumns: [{ name: '', type: '', jsonPath: '' }] } },
+  { what: 'an empty column', version: { additionalPrinterColumns: [{ name: '', type: '', jsonPath: '' }] } },
   {
     what: 'a column of an unknown type and format',
     version: { additionalPrinterColumns: [{ name: 'A', type: 'text', format: 'x', jsonPath: 'spec.a' }] },
   },
   {
-    what: 'a column with a path that cannot be read',
+    what: 'a column with an invalid path',
     version: { additionalPrinterColumns: [{ name: 'A', type: 'string', jsonPath: '.spec[' }] },
   },
-  { what: 'a selectable field that is not there', version: { selectableFields: [{ jsonPath: '.spec.nope' }] } },
+  { what: 'a selectable field that does not exist', version: { selectableFields: [{ jsonPath: '.spec.nope' }] } },
   { what: 'a selectable object', version: { selectableFields: [{ jsonPath: '.spec' }] } },
   { what: 'a selectable field of metadata', version: { selectableFields: [{ jsonPath: '.metadata.name' }] } },
   { what: 'a selectable path without a dot', version: { selectableFields: [{ jsonPath: 'spec.text' }] } },
@@ -136,7 +136,7 @@ export const BROKEN: readonly Broken[] = [
     version: { subresources: { scale: { specReplicasPath: '', statusReplicasPath: '' } } },
   },
   {
-    what: 'a scale with paths elsewhere',
+    what: 'a scale with paths outside spec and status',
     version: {
       subresources: { scale: { specReplicasPath: '.a.b', statusReplicasPath: '.b.c', labelSelectorPath: '.c.d' } },
     },
@@ -148,13 +148,13 @@ export const BROKEN: readonly Broken[] = [
     },
   },
   {
-    what: 'a scale with paths that cannot be read',
+    what: 'a scale with invalid paths',
     version: { subresources: { status: {}, scale: { specReplicasPath: '.spec.a[0]', statusReplicasPath: 'status' } } },
   },
   // Structure.
   { what: 'a field without a type', field: { type: 'object', properties: { a: {} } } },
   { what: 'an array without items', field: { type: 'array' } },
-  { what: 'a type that is none', field: { type: 'text' } },
+  { what: 'an unknown type', field: { type: 'text' } },
   { what: 'a null type', field: { type: 'null' } },
   {
     what: 'properties and additionalProperties',
@@ -193,7 +193,7 @@ export const BROKEN: readonly Broken[] = [
     },
   },
   {
-    what: 'unknown fields that are not kept',
+    what: 'preserve-unknown-fields set to false',
     field: { type: 'object', 'x-kubernetes-preserve-unknown-fields': false },
   },
   {
@@ -212,7 +212,7 @@ export const BROKEN: readonly Broken[] = [
     },
   },
   {
-    what: 'a field of anyOf that is not there',
+    what: 'a field of anyOf that does not exist',
     field: { type: 'object', properties: { a: TEXT }, anyOf: [{ properties: { b: { minLength: 1 } } }] },
   },
   {
@@ -254,11 +254,11 @@ export const BROKEN: readonly Broken[] = [
     field: { type: 'array', items: { type: 'object', properties: { a: TEXT } }, 'x-kubernetes-list-type': 'map' },
   },
   {
-    what: 'a list-map of texts',
+    what: 'a list-map of strings',
     field: { type: 'array', items: TEXT, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['a'] },
   },
   {
-    what: 'list-map keys that are wrong',
+    what: 'invalid list-map keys',
     field: {
       type: 'array',
       items: { type: 'object', properties: { a: TEXT, o: { type: 'object' } }, required: ['o'] },
@@ -266,13 +266,16 @@ export const BROKEN: readonly Broken[] = [
       'x-kubernetes-list-map-keys': ['a', 'b', 'o', 'o'],
     },
   },
-  { what: 'list-map keys of no list-map', field: { type: 'array', items: TEXT, 'x-kubernetes-list-map-keys': ['a'] } },
+  {
+    what: 'list-map keys without a list-map',
+    field: { type: 'array', items: TEXT, 'x-kubernetes-list-map-keys': ['a'] },
+  },
   {
     what: 'a set of objects',
     field: { type: 'array', items: { type: 'object', properties: { a: TEXT } }, 'x-kubernetes-list-type': 'set' },
   },
   {
-    what: 'a set of nullable texts',
+    what: 'a set of nullable strings',
     field: { type: 'array', items: { ...TEXT, nullable: true }, 'x-kubernetes-list-type': 'set' },
   },
   {
@@ -284,7 +287,7 @@ export const BROKEN: readonly Broken[] = [
     },
   },
   {
-    what: 'a map type of a text',
+    what: 'a map type on a string',
     field: { type: 'object', properties: { a: { ...TEXT, 'x-kubernetes-map-type': 'atomic' } } },
   },
   { what: 'an unknown map type', field: { type: 'object', 'x-kubernetes-map-type': 'x' } },
@@ -295,15 +298,15 @@ export const BROKEN: readonly Broken[] = [
     field: { type: 'object', properties: { a: { type: 'object', default: { x: 1 } } } },
   },
   {
-    what: 'a default that breaks bounds',
+    what: 'a default out of bounds',
     field: { type: 'object', properties: { a: { type: 'integer', maximum: 3, default: 5 } } },
   },
   {
-    what: 'a default of the metadata',
+    what: 'a default for metadata',
     schema: { type: 'object', properties: { metadata: { type: 'object', default: {} } } },
   },
   { what: 'a null default', field: { type: 'object', properties: { a: { ...TEXT, default: null } } } },
-  { what: 'a pattern that is none', field: { type: 'object', properties: { a: { ...TEXT, pattern: '(' } } } },
+  { what: 'an invalid pattern', field: { type: 'object', properties: { a: { ...TEXT, pattern: '(' } } } },
   { what: 'a pattern with a look-ahead', field: { type: 'object', properties: { a: { ...TEXT, pattern: '(?=a)' } } } },
   { what: 'an unknown format', field: { type: 'object', properties: { a: { ...TEXT, format: 'strange' } } } },
   {
@@ -315,25 +318,25 @@ export const BROKEN: readonly Broken[] = [
     field: { type: 'object', properties: { a: { ...TEXT, maxLength: -1 }, n: { type: 'number', multipleOf: 0 } } },
   },
   {
-    what: 'an enumeration twice the same',
+    what: 'a duplicate enum value',
     field: { type: 'object', properties: { a: { ...TEXT, enum: ['a', 'a'] } } },
   },
-  { what: 'an empty enumeration', field: { type: 'object', properties: { a: { ...TEXT, enum: [] } } } },
+  { what: 'an empty enum', field: { type: 'object', properties: { a: { ...TEXT, enum: [] } } } },
   { what: 'a required field twice', field: { type: 'object', properties: { a: TEXT }, required: ['a', 'a', 'b'] } },
   // Rules.
   { what: 'an empty rule', field: rules({ rule: ' ' }) },
-  { what: 'a rule that is no CEL', field: rules({ rule: 'self.a ==' }) },
-  { what: 'a rule about a field that is not there', field: rules({ rule: 'self.b == "x"' }) },
-  { what: 'a rule that is a text', field: rules({ rule: 'self.a' }) },
+  { what: 'a rule that is not valid CEL', field: rules({ rule: 'self.a ==' }) },
+  { what: 'a rule about a field that does not exist', field: rules({ rule: 'self.b == "x"' }) },
+  { what: 'a rule that returns a string', field: rules({ rule: 'self.a' }) },
   { what: 'a rule that compares types', field: rules({ rule: 'self.a == 1' }) },
   { what: 'a blank message', field: rules({ rule: 'true', message: '  ' }) },
-  { what: 'a message of two lines', field: rules({ rule: 'true', message: 'a\nb' }) },
-  { what: 'a rule of two lines without a message', field: rules({ rule: 'true\n|| false' }) },
+  { what: 'a message with a line break', field: rules({ rule: 'true', message: 'a\nb' }) },
+  { what: 'a rule with a line break without a message', field: rules({ rule: 'true\n|| false' }) },
   { what: 'an unknown reason', field: rules({ rule: 'true', reason: 'Whim' }) },
-  { what: 'a field path that is not there', field: rules({ rule: 'true', fieldPath: '.nope' }) },
-  { what: 'a field path that cannot be read', field: rules({ rule: 'true', fieldPath: 'a[' }) },
-  { what: 'a message expression that is a number', field: rules({ rule: 'true', messageExpression: '1' }) },
-  { what: 'a message expression that is no CEL', field: rules({ rule: 'true', messageExpression: '"a' }) },
+  { what: 'a field path that does not exist', field: rules({ rule: 'true', fieldPath: '.nope' }) },
+  { what: 'an invalid field path', field: rules({ rule: 'true', fieldPath: 'a[' }) },
+  { what: 'a message expression that returns a number', field: rules({ rule: 'true', messageExpression: '1' }) },
+  { what: 'a message expression that is not valid CEL', field: rules({ rule: 'true', messageExpression: '"a' }) },
   { what: 'an empty message expression', field: rules({ rule: 'true', messageExpression: ' ' }) },
   { what: 'optionalOldSelf without oldSelf', field: rules({ rule: 'true', optionalOldSelf: true }) },
   {
@@ -341,7 +344,7 @@ export const BROKEN: readonly Broken[] = [
     field: { type: 'array', items: { ...TEXT, 'x-kubernetes-validations': [{ rule: 'self == oldSelf' }] } },
   },
   {
-    what: 'a rule where nothing is known',
+    what: 'a rule on a field without a schema',
     field: { 'x-kubernetes-preserve-unknown-fields': true, 'x-kubernetes-validations': [{ rule: 'true' }] },
   },
   {
@@ -357,7 +360,7 @@ export const BROKEN: readonly Broken[] = [
     },
   },
   { what: 'a rule a little over its budget', field: rules({ rule: `self.a.matches("${'a'.repeat(130)}")` }) },
-  { what: 'a rule of several times its budget', field: listOf(TEXT, 100, 'self.all(x, x.matches("a+"))') },
+  { what: 'a rule far over its budget', field: listOf(TEXT, 100, 'self.all(x, x.matches("a+"))') },
   { what: 'a rule within its budget thanks to bounds', field: listOf(SHORT, 100, 'self.all(x, x.matches("a+"))') },
   {
     what: 'a cheap rule in a list without bounds',
@@ -384,7 +387,7 @@ export const BROKEN: readonly Broken[] = [
     field: rules({ rule: 'self.a != "b"', messageExpression: `self.a.find("${'a'.repeat(200)}")` }),
   },
   {
-    what: 'an expensive rule whose message expression is no text',
+    what: 'an expensive rule whose message expression does not return a string',
     field: rules({ rule: `self.a.matches("${'a'.repeat(200)}")`, messageExpression: '1' }),
   },
   {
@@ -410,7 +413,7 @@ export const BROKEN: readonly Broken[] = [
     },
   },
   {
-    what: 'two versions, one wrong',
+    what: 'two versions, one of them invalid',
     spec: {
       versions: [
         {
@@ -427,10 +430,10 @@ export const BROKEN: readonly Broken[] = [
 
 /** OWN_WORDS holds the cases that are rejected alike, but with other messages about CEL than the real server's. */
 export const OWN_WORDS: ReadonlySet<string> = new Set([
-  'a rule that is no CEL',
-  'a rule about a field that is not there',
+  'a rule that is not valid CEL',
+  'a rule about a field that does not exist',
   'a rule that compares types',
-  'a message expression that is no CEL',
+  'a message expression that is not valid CEL',
   'oldSelf inside a list',
-  'a rule where nothing is known',
+  'a rule on a field without a schema',
 ]);

@@ -11,11 +11,11 @@ interface Recorded {
 
 // The real server's responses to the same definitions.
 const recorded = JSON.parse(
-  readFileSync(new URL('./testdata/definition-answers.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('./testdata/definition-responses.json', import.meta.url), 'utf8'),
 ) as readonly Recorded[];
 
 test.each(BROKEN.filter(({ what }) => !OWN_WORDS.has(what)))(
-  'A definition with $what is judged as by the real server',
+  'A definition with $what is validated as by the real server',
   async (broken) => {
     using server = await startCustomServer();
     const sent = JSON.parse(JSON.stringify(definition(broken)).replaceAll('GROUP', 'probe.example.test')) as object;

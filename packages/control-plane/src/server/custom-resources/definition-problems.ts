@@ -148,7 +148,7 @@ function conversionProblems({ conversion }: CustomResourceDefinition['spec']): F
   if ((webhook?.conversionReviewVersions ?? []).length === 0) problems.push(required(`${at}.conversionReviewVersions`));
   if (problems.length > 0) return problems;
   const why =
-    'the embedded control plane does not call conversion webhooks; use the strategy None, or a Kubernetes control plane';
+    'the embedded control plane does not call conversion webhooks; use the strategy None or a Kubernetes control plane';
   return [forbidden(`${at}.strategy`, why)];
 }
 

@@ -39,15 +39,15 @@ test.each<[path: string, found: unknown[]]>([
   ['.list[?(@.ok==true)].name', ['one']],
   ['.list[?(@.name!="two")].n', [1, 3]],
   ['.list[?(@.name==1)].n', []],
-])('%s finds what kubectl finds', (path, found) => {
+])('%s finds the same values as kubectl', (path, found) => {
   expect(parseJsonPath(path)?.(DOCUMENT)).toEqual(found);
 });
 
-test.each(['.a[', '.list[?(@.a==)]', 'a', '.a b', '.list[x]', '.a[]'])('%s is no path', (path) => {
+test.each(['.a[', '.list[?(@.a==)]', 'a', '.a b', '.list[x]', '.a[]'])('%s is not a path', (path) => {
   expect(parseJsonPath(path)).toBeUndefined();
 });
 
-test('A path over a large document ends', () => {
+test('A path over a large document terminates', () => {
   let document: unknown = { name: 1 };
   for (let depth = 0; depth < 12; depth++) document = { name: 1, list: [document, document] };
   expect(parseJsonPath('..name')?.(document).length).toBeLessThanOrEqual(10_000);

@@ -23,6 +23,6 @@ export async function loadSchemaEngine(): Promise<void> {
  * whenever a definition exists.
  */
 export function schemaEngine(): Engine {
-  if (!engine) throw new TypeError('a definition is looked at before the schema engine is loaded');
+  if (!engine) throw new TypeError('the schema engine is not loaded');
   return engine;
 }

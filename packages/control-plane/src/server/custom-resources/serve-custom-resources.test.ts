@@ -25,7 +25,7 @@ function conditions(object: Record<string, unknown>): string[] {
 }
 
 describe('a definition', () => {
-  test('is accepted, installed and established, one after the other', async () => {
+  test('is accepted, installed and established in this order', async () => {
     using server = await startCustomServer();
     const events = await server.stream(`${DEFINITIONS}?watch=true`);
     const created = await server.call('POST', DEFINITIONS, boxes());
@@ -43,7 +43,7 @@ describe('a definition', () => {
     expect((await server.call('GET', BOXES)).status).toBe(200);
   });
 
-  test('waits for names that another one holds', async () => {
+  test('waits for names that another definition uses', async () => {
     using server = await startCustomServer();
     await server.call('POST', DEFINITIONS, boxes());
     const rival = boxes({}, { names: { plural: 'crates', kind: 'Crate', shortNames: ['box'] } });
@@ -56,7 +56,7 @@ describe('a definition', () => {
     expect(conditions(accepted)).toEqual(['NamesAccepted=True NoConflicts', 'Established=True InitialNamesAccepted']);
   });
 
-  test('goes when its last object is gone, and takes no new ones meanwhile', async () => {
+  test('is removed after its last object and accepts no new objects meanwhile', async () => {
     using server = await startCustomServer();
     await server.call('POST', DEFINITIONS, boxes());
     await server.call('POST', BOXES, box('free'));
@@ -89,7 +89,7 @@ describe('a definition', () => {
     expect(answer.body.message).toContain('spec.conversion.strategy: Forbidden: the embedded control plane does not');
   });
 
-  test('that is stored already is served before the first request', async () => {
+  test('that already exists is served before the first request', async () => {
     using first = await startCustomServer();
     await first.call('POST', DEFINITIONS, boxes());
     await first.call('POST', BOXES, box('kept'));
@@ -120,7 +120,7 @@ describe('a change of a definition', () => {
     spec: (boxes(spec, {}, version) as { spec: object }).spec,
   });
 
-  test('shows stored objects by the new schema, and by the old one when that comes back', async () => {
+  test('shows stored objects by the new schema, and by the old one after it is restored', async () => {
     using server = await startCustomServer();
     await server.call('POST', DEFINITIONS, boxes({ a: TEXT, b: TEXT }));
     await server.call('POST', BOXES, box('one', { a: 'x', b: 'y' }));
@@ -133,7 +133,7 @@ describe('a change of a definition', () => {
     expect((await server.call('GET', `${BOXES}/one`)).body.spec).toEqual({ a: 'x', b: 'y' });
   });
 
-  test('lets what was valid before stay, but not change into something invalid', async () => {
+  test('keeps values that were valid before, but refuses changes to invalid values', async () => {
     using server = await startCustomServer();
     await server.call('POST', DEFINITIONS, boxes({ a: TEXT, b: TEXT }));
     await server.call('POST', BOXES, box('one', { a: 'long', b: 'x' }));
@@ -142,7 +142,7 @@ describe('a change of a definition', () => {
     expect((await server.call('PATCH', `${BOXES}/one`, { spec: { a: 'other' } }, MERGE)).status).toBe(422);
   });
 
-  test('ends the watches of what is served otherwise, and no others', async () => {
+  test('ends the watches of the changed resources, and no others', async () => {
     using server = await startCustomServer();
     await server.call('POST', DEFINITIONS, boxes());
     const watch = await server.stream(`${BOXES}?watch=true`);
@@ -153,7 +153,7 @@ describe('a change of a definition', () => {
     expect((await watch.next()).done).toBe(true);
   });
 
-  test('may take a version out of service', async () => {
+  test('may stop serving a version', async () => {
     using server = await startCustomServer();
     const schema = { openAPIV3Schema: { type: 'object' } };
     const [v1, v2] = ['v1', 'v2'].map((name) => ({ name, served: true, storage: name === 'v1', schema }));
@@ -171,7 +171,7 @@ describe('a change of a definition', () => {
   });
 });
 
-test('Numbers beyond 2^53 stay as they are', async () => {
+test('Numbers beyond 2^53 are preserved', async () => {
   using server = await startCustomServer();
   await server.call('POST', DEFINITIONS, boxes({ n: { type: 'integer' } }));
   const text = JSON.stringify(box('one', { n: 0 })).replace('"n":0', '"n":9007199254740993');
@@ -185,7 +185,7 @@ test.each([
   [[1], '[1] is of the type []interface {}'],
   [1.5, '1.5 is of the type float64'],
   ['x', 'x is of the type string'],
-])('A scale counts no %j', async (size, found) => {
+])('A scale rejects the replica count %j', async (size, found) => {
   using server = await startCustomServer();
   const scale = { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' };
   await server.call('POST', DEFINITIONS, boxes({ size: { type: 'integer' } }, {}, { subresources: { scale } }));
@@ -194,7 +194,7 @@ test.each([
   expect(body.message).toContain(`.spec.size: Invalid value: 0: .spec.size accessor error: ${found}, expected int64`);
 });
 
-test('A field called __proto__ is a field like any other', async () => {
+test('A field named __proto__ is treated as data', async () => {
   using server = await startCustomServer();
   const openAPIV3Schema = {
     type: 'object',

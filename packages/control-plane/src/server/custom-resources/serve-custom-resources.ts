@@ -33,7 +33,7 @@ export interface CustomResourcesOptions {
  */
 export async function serveCustomResources(options: CustomResourcesOptions): Promise<Disposable> {
   const builtIn = options.registry.find(GROUP, 'v1', 'customresourcedefinitions');
-  if (!builtIn) throw new TypeError('there are no CustomResourceDefinitions among the built-in kinds yet');
+  if (!builtIn) throw new TypeError('the registry does not contain the built-in resource customresourcedefinitions');
   const resource = withDefinitionRules(builtIn);
   options.registry.set(resource);
   if (options.storage.size(resource.collection) > 0) await loadSchemaEngine();

@@ -38,7 +38,7 @@ async function ask(
 }
 
 describe('discovery', () => {
-  test('gives kubectl everything at once, and nothing when it has it already', async () => {
+  test('returns aggregated discovery to kubectl, and 304 when its copy is current', async () => {
     const routes = discoveryRoutes({ registry: served() });
     const first = await ask(routes, '/apis', { accept: OF_KUBECTL });
     expect(first?.headers).toMatchObject({ 'content-type': V2, vary: 'Accept' });
@@ -46,7 +46,7 @@ describe('discovery', () => {
     expect([again?.status, again?.body]).toEqual([304, '']);
   });
 
-  test('has another tag after something else is served', async () => {
+  test('changes its ETag when the served resources change', async () => {
     const registry = served();
     const routes = discoveryRoutes({ registry });
     const before = await ask(routes, '/apis', { accept: V2 });
@@ -55,19 +55,19 @@ describe('discovery', () => {
     expect(after?.headers.etag).not.toBe(before?.headers.etag);
   });
 
-  test('gives others a list of groups, and refuses what it does not write', async () => {
+  test('returns a list of groups to other clients and refuses unsupported formats', async () => {
     const routes = discoveryRoutes({ registry: served() });
     expect(String((await ask(routes, '/apis'))?.body)).toContain('"kind":"APIGroupList"');
     expect(String((await ask(routes, '/apis', { accept: '*/*' }))?.body)).toContain('"kind":"APIGroupList"');
     await expect(ask(routes, '/apis', { accept: V2BETA1 })).rejects.toMatchObject({ code: 406 });
   });
 
-  test('says where the server is', async () => {
+  test('returns the address of the server', async () => {
     const routes = discoveryRoutes({ registry: served(), url: () => 'https://127.0.0.1:6443' });
     expect(String((await ask(routes, '/api'))?.body)).toContain('"serverAddress":"127.0.0.1:6443"');
   });
 
-  test('does not answer for objects, nor for groups that are not there', async () => {
+  test('does not serve objects or missing groups', async () => {
     const routes = discoveryRoutes({ registry: served() });
     expect(await ask(routes, '/apis/apps/v1/deployments')).toBeUndefined();
     expect(await ask(routes, '/apis/nobody.test')).toBeUndefined();
@@ -76,7 +76,7 @@ describe('discovery', () => {
 });
 
 describe('health', () => {
-  test('is told in a word, in detail and by check', async () => {
+  test('is reported briefly, verbosely and per check', async () => {
     const checks = [{ name: 'storage', isWell: () => true }];
     const routes = discoveryRoutes({ registry: served(), checks });
     expect((await ask(routes, '/readyz'))?.body).toBe('ok');
@@ -85,7 +85,7 @@ describe('health', () => {
     expect(await ask(routes, '/livez/nothing')).toBeUndefined();
   });
 
-  test('fails with what failed, unless that is excluded', async () => {
+  test('fails with the failed check unless it is excluded', async () => {
     const checks = [{ name: 'storage', isWell: () => false }];
     const routes = discoveryRoutes({ registry: served(), checks });
     const failed = await ask(routes, '/readyz');
@@ -97,7 +97,7 @@ describe('health', () => {
   });
 });
 
-test('Versions are preferred as Kubernetes prefers them', () => {
+test('Versions are ordered as in Kubernetes', () => {
   const sorted = ['foo', 'v10', 'v2', 'v1', 'v11beta2', 'v10beta3', 'v3beta1', 'v12alpha1', 'v11alpha2', 'bar', 'v0'];
   expect([...sorted].reverse().sort(compareVersions)).toEqual([
     'v10',

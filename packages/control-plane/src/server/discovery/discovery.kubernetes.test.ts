@@ -39,13 +39,16 @@ beforeAll(async () => {
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
-test.each(['/api', '/apis'])('What %s tells of a kind that both serve is the same, in the same order', async (path) => {
-  const theirs = entriesOf((await real(path, AGGREGATED)) as Aggregated);
-  const own = entriesOf((await ours(path, AGGREGATED)) as Aggregated);
-  expect(own.size).toBeGreaterThan(10);
-  const shared = [...theirs].filter(([name]) => own.has(name));
-  expect([...own]).toEqual(shared);
-});
+test.each(['/api', '/apis'])(
+  '%s returns the same entries in the same order for kinds that both servers serve',
+  async (path) => {
+    const theirs = entriesOf((await real(path, AGGREGATED)) as Aggregated);
+    const own = entriesOf((await ours(path, AGGREGATED)) as Aggregated);
+    expect(own.size).toBeGreaterThan(10);
+    const shared = [...theirs].filter(([name]) => own.has(name));
+    expect([...own]).toEqual(shared);
+  },
+);
 
 test.each(['/apis/apps', '/apis/rbac.authorization.k8s.io/v1', '/apis/coordination.k8s.io/v1', '/apis/apps/v1'])(
   '%s is the same',

@@ -17,7 +17,7 @@ export function healthRoute(checks: readonly HealthCheck[]): Route {
   return ({ path }, _request, query) => {
     const [root = '', name, ...rest] = path.split('/').filter((segment) => segment !== '');
     if (root === 'metrics' && name === undefined)
-      return text(200, '# The embedded control plane does not measure itself.\n');
+      return text(200, '# The embedded control plane does not export metrics.\n');
     if (!['healthz', 'livez', 'readyz'].includes(root) || rest.length > 0) return undefined;
     if (name !== undefined) {
       const check = all.find((each) => each.name === name);

@@ -41,7 +41,7 @@ export class ConnectionCut extends Error {
   override readonly name = 'ConnectionCut';
 
   constructor() {
-    super('the connection was cut on purpose');
+    super('the connection was cut by an injected fault');
   }
 }
 

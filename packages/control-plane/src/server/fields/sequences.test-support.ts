@@ -103,7 +103,7 @@ export const SEQUENCES: readonly Sequence[] = [
     ],
   },
   {
-    name: 'nothing applied',
+    name: 'an empty apply',
     kind: 'ConfigMap',
     steps: [
       { as: 'a', apply: { metadata: { labels: {}, finalizers: [] }, data: null } },
@@ -115,7 +115,7 @@ export const SEQUENCES: readonly Sequence[] = [
     ],
   },
   {
-    name: 'apply to what nobody kept account of',
+    name: 'an apply to an object without managedFields',
     kind: 'ConfigMap',
     steps: [
       { as: 'a', create: { metadata: { labels: { x: '1' }, managedFields: [] }, data: { a: '1' } } },
@@ -144,7 +144,7 @@ export const SEQUENCES: readonly Sequence[] = [
     ],
   },
   {
-    name: 'managedFields that are none',
+    name: 'invalid managedFields',
     kind: 'ConfigMap',
     steps: [
       { as: 'a', create: { data: { a: '1' } } },
@@ -193,7 +193,7 @@ export const SEQUENCES: readonly Sequence[] = [
     ],
   },
   {
-    name: 'what cannot be applied',
+    name: 'objects that cannot be applied',
     kind: 'ConfigMap',
     steps: [
       { as: 'a', apply: { bogus: 1 } },
@@ -335,7 +335,7 @@ export const SEQUENCES: readonly Sequence[] = [
     ],
   },
   {
-    name: 'every kind of value created',
+    name: 'values of every type, created',
     kind: 'Widget',
     steps: [
       { as: 'a', create: { spec: everything, top: 't', status: { phase: 'x' } } },
@@ -364,7 +364,7 @@ export const SEQUENCES: readonly Sequence[] = [
     ],
   },
   {
-    name: 'every kind of value applied',
+    name: 'values of every type, applied',
     kind: 'Widget',
     steps: [
       { as: 'a', apply: { spec: everything, top: 't', status: { phase: 'x' } } },
@@ -379,7 +379,7 @@ export const SEQUENCES: readonly Sequence[] = [
     ],
   },
   {
-    name: 'elements that come, go and move',
+    name: 'elements that are added, removed and moved',
     kind: 'Widget',
     steps: [
       { as: 'a', apply: { spec: { map: [{ k: '1' }, { k: '2' }, { k: '3' }], set: ['a', 'b', 'c'] } } },

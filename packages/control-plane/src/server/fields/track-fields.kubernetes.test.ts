@@ -117,7 +117,7 @@ describe('managedFields on a control plane', () => {
     await expect(lines.join('')).toMatchFileSnapshot('testdata/recorded-sequences.jsonl');
   });
 
-  test('are what trackFields makes of random writes', { timeout: 120_000 }, async () => {
+  test('match trackFields for random writes', { timeout: 120_000 }, async () => {
     await using c = await cluster({ prefix: 'fields' });
     const { sendFor } = await start(c);
     const random = seededRandom(20_261_116);

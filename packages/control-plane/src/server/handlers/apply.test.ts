@@ -13,7 +13,7 @@ function apply(server: TestServer, body: object | string, query = 'fieldManager=
 const named = (more: object = {}): object => ({ metadata: { name: 'it' }, ...more });
 
 describe('a server-side apply', () => {
-  it('creates what is not there, and is no write when it says nothing new', async () => {
+  it('creates a missing object and does not write when nothing changes', async () => {
     const server = startTestServer();
     const created = await apply(server, named({ data: { a: '1' } }));
     expect(created.status).toBe(201);
@@ -22,7 +22,7 @@ describe('a server-side apply', () => {
     expect(again).toMatchObject({ status: 200, body: created.body });
   });
 
-  it('creates once, and is an update for whoever comes second', async () => {
+  it('creates the object once and updates it for the second of two concurrent clients', async () => {
     const server = startTestServer();
     const answers = await Promise.all(
       ['a', 'b'].map((who) => apply(server, named({ data: { [who]: '1' } }), `fieldManager=${who}`)),
@@ -34,7 +34,7 @@ describe('a server-side apply', () => {
     expect(managers.map(({ manager, operation }) => `${manager} ${operation}`)).toEqual(['a Apply', 'b Apply']);
   });
 
-  it('creates what somebody deletes while it is on its way', async () => {
+  it('creates an object that is deleted during the request', async () => {
     let deletions = 1;
     const server = startTestServer({
       admission: [
@@ -57,7 +57,7 @@ describe('a server-side apply', () => {
     expect([gone.status, gone.body.message]).toEqual([409, expect.stringContaining('no existing object was found')]);
   });
 
-  it('gives up in the end when the object comes and goes', async () => {
+  it('gives up when the object is repeatedly created and deleted', async () => {
     let count = 0;
     const server = startTestServer({
       admission: [
@@ -75,7 +75,7 @@ describe('a server-side apply', () => {
     expect([status, body.reason]).toEqual([409, 'AlreadyExists']);
   });
 
-  it('takes the last of keys that stand twice: said, refused or silent', async () => {
+  it('keeps the last of duplicate keys with a warning, an error or silently', async () => {
     const server = startTestServer();
     const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: it}\ndata:\n  a: "1"\n  a: "2"\n';
     const said = 'line 6: key "a" already set in map';
@@ -97,7 +97,7 @@ describe('a server-side apply', () => {
     expect(answer).toMatchObject({ status: 201, body: { data: { a: '1' } } });
   });
 
-  it('removes what its manager applied before and nobody else owns', async () => {
+  it('removes fields that its manager applied before and no other manager owns', async () => {
     const server = startTestServer();
     await apply(server, named({ data: { a: '1', b: '1', c: '1' } }));
     await apply(server, named({ data: { b: '1' } }), 'fieldManager=b');
@@ -105,7 +105,7 @@ describe('a server-side apply', () => {
     expect(body.data).toEqual({ b: '1', c: '2' });
   });
 
-  it('is refused when another manager owns what it would change, unless it is forced', async () => {
+  it('is refused when another manager owns a changed field, unless it is forced', async () => {
     const server = startTestServer();
     await apply(server, named({ data: { a: '1' } }));
     const refused = await apply(server, named({ data: { a: '2' } }), 'fieldManager=b');
@@ -139,13 +139,13 @@ describe('a server-side apply', () => {
     ['another version', { ...named(), apiVersion: 'apps/v1' }, 400, 'invalid object type: apps/v1, Kind=ConfigMap'],
     ['managedFields', { metadata: { name: 'it', managedFields: [] } }, 400, 'metadata.managedFields must be nil'],
     [
-      'a field that nobody knows',
+      'an unknown field',
       named({ bogus: 1 }),
       500,
       'failed to create typed patch object (/it; /v1, Kind=ConfigMap): .bogus: field not declared in schema',
     ],
     [
-      'a uid of what is not there',
+      'the uid of a missing object',
       { metadata: { name: 'it', uid: 'x' } },
       409,
       'Operation cannot be fulfilled on configmaps "it": uid mismatch: the provided object specified uid x, and no existing object was found',
@@ -166,14 +166,14 @@ describe('a server-side apply', () => {
     expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining(message) as unknown } });
   });
 
-  it('is refused when a member stands twice and validation is strict', async () => {
+  it('is refused for a duplicate field in strict validation', async () => {
     const text = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"it"},"data":{"a":"1","a":"2"}}';
     const strict = await apply(startTestServer(), text, 'fieldManager=a&fieldValidation=Strict');
     expect(strict).toMatchObject({ status: 400, body: { message: expect.stringContaining('key "a"') as unknown } });
     expect(await apply(startTestServer(), text)).toMatchObject({ status: 201, body: { data: { a: '2' } } });
   });
 
-  it('by kubectl forgets what it applied from the client when that is too much to keep', async () => {
+  it('by kubectl removes the last-applied annotation when it is too large', async () => {
     const server = startTestServer();
     const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
     await server.call('POST', COLLECTION, { metadata: { name: 'it', annotations: { [annotation]: '{}', b: 'c' } } });
@@ -186,7 +186,7 @@ describe('a server-side apply', () => {
     expect(large.body.metadata?.annotations).toEqual({ b: 'c' });
   });
 
-  it('cannot take over the identity of an object', async () => {
+  it('cannot change the uid of an object', async () => {
     const server = startTestServer();
     await apply(server, named());
     expect(await apply(server, { metadata: { name: 'it', uid: 'x' } })).toMatchObject({
@@ -195,7 +195,7 @@ describe('a server-side apply', () => {
     });
   });
 
-  it('keeps names that mean something to JavaScript as data', async () => {
+  it('treats field names that are special to JavaScript as data', async () => {
     const server = startTestServer();
     const text = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"it"},"data":{"constructor":"1"}}';
     await apply(server, text);
@@ -208,7 +208,7 @@ describe('a server-side apply', () => {
 });
 
 describe('other writes', () => {
-  it('leave nothing that is empty behind, and own nothing of it', async () => {
+  it('remove empty objects and own no fields of them', async () => {
     const server = startTestServer();
     const body = { metadata: { name: 'it', labels: {}, finalizers: [] }, data: {}, binaryData: {} };
     const { body: created } = await server.call('POST', COLLECTION, body);
@@ -217,7 +217,7 @@ describe('other writes', () => {
     expect(created.metadata).not.toHaveProperty('managedFields');
   });
 
-  it('make nobody the owner of what admission adds', async () => {
+  it('assign no owner to fields that admission adds', async () => {
     const mutate: AdmissionPlugin['mutate'] = ({ object }) => {
       if (object) object.data = { ...(object.data as object), added: '1' };
     };
@@ -230,7 +230,7 @@ describe('other writes', () => {
     for (const each of owned) expect(each).not.toContain('added');
   });
 
-  it('change no times when they change nothing else', async () => {
+  it('keep the timestamps when nothing else changes', async () => {
     const server = startTestServer();
     const created = await server.call('POST', COLLECTION, named({ data: { a: '1' } }));
     await server.clock.advance(5_000);
@@ -238,7 +238,7 @@ describe('other writes', () => {
     expect(again.body).toEqual(created.body);
   });
 
-  it('are refused with managers that have impossible names', async () => {
+  it('are refused with invalid manager names', async () => {
     const server = startTestServer();
     await server.call('POST', COLLECTION, named({ data: { a: '1' } }));
     const entry = {
@@ -268,7 +268,7 @@ describe('other writes', () => {
     ]);
   });
 
-  it('of the status keep the spec, and not the metadata', async () => {
+  it('of the status keep the spec but change the metadata', async () => {
     const server = startTestServer();
     const path = '/api/v1/namespaces/default/services';
     const type = { 'content-type': 'application/merge-patch+json' };

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { startLogServer } from '../../node-agent/log-server.ts';
 import { startTestServer } from '../in-process.test-support.ts';
 
-it('a log comes from the kubelet of the node, over HTTPS', async () => {
+it('reads a log from the kubelet of the node over HTTPS', async () => {
   await using kubelet = await startLogServer();
   const t = startTestServer();
   const addresses = [{ type: 'Hostname', address: '127.0.0.1' }];

@@ -25,7 +25,7 @@ export const askKubeletOverHttps: AskKubelet = async (url, signal) => {
       answer.setEncoding('utf8');
       resolve({ status: answer.statusCode ?? 0, body: answer as AsyncIterable<string> });
     });
-    sent.on('timeout', () => sent.destroy(new Error(`no answer within ${LONGEST_SILENCE_MS / 1_000} s`)));
+    sent.on('timeout', () => sent.destroy(new Error(`no response within ${LONGEST_SILENCE_MS / 1_000} s`)));
     sent.on('error', reject).end();
   });
 };

@@ -171,12 +171,12 @@ function readToken(token: string): { revision: number; key: string } {
   try {
     read = (parseJson(Buffer.from(token, 'base64url').toString()).value ?? {}) as Record<string, unknown>;
   } catch (error) {
-    return refuse(error instanceof JsonSyntaxError ? error.message : 'it cannot be read');
+    return refuse(error instanceof JsonSyntaxError ? error.message : 'the token cannot be decoded');
   }
   const { v, rv, start } = read;
   if (v !== 'meta.k8s.io/v1') return refuse(`server does not recognize this encoded version ${String(v ?? '')}`);
   if (typeof rv !== 'number' || typeof start !== 'string' || !start.endsWith('\u0000'))
-    return refuse('the token was not made by this server');
+    return refuse('the token was not issued by this server');
   return { revision: rv, key: start.slice(0, -1) };
 }
 

@@ -20,7 +20,7 @@ const REFUSED: readonly (readonly [type: string, ...bodies: string[]])[] = [
   [JSON_PATCH, '{}', '3', '"x"', 'true', '', '{', 'null', '[1]', '[[]]'],
 ];
 
-test('refuses patches that are none, and results that are no objects, in the words of the real server', async () => {
+test('refuses invalid patches and results that are not objects with the message of the real server', async () => {
   await using c = await cluster({ prefix: 'patch' });
   const { namespace } = c;
   const kubeconfig = await c.kubeconfig('admin');

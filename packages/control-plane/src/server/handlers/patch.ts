@@ -137,5 +137,5 @@ function typed({ group, version, kind }: ApiResource): Pick<Draft, 'apiVersion' 
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw badRequest('the result of the patch is no object');
+  throw badRequest('the result of the patch is not an object');
 }

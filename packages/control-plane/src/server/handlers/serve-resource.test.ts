@@ -20,12 +20,12 @@ describe('paths and methods', () => {
     ['DELETE', '/api/v1/configmaps'],
     ['OPTIONS', MAPS],
     ['HEAD', `${MAPS}/a`],
-  ])('allow no %s of %s', async (method, path) => {
+  ])('do not allow %s of %s', async (method, path) => {
     const t = await started();
     expect((await t.call(method, path, { metadata: { name: 'a' } })).status).toBe(405);
   });
 
-  it('watch an object that is named by the older path alone', async () => {
+  it('watch only the object that is named by the deprecated watch path', async () => {
     const t = await started();
     expect((await t.call('GET', `${MAPS}/a?watch=true`)).body).toMatchObject({ kind: 'ConfigMap' });
     const lines = await t.stream('/api/v1/watch/namespaces/default/configmaps/a');
@@ -38,12 +38,12 @@ describe('an update', () => {
   it.each([
     [{ metadata: {} }, 'the name of the object (a based on URL) was undeterminable: name must be provided'],
     [{ metadata: { name: 'b' } }, 'the name of the object (b) does not match the name on the URL (a)'],
-  ])('of %j is refused before anybody looks whether there is such an object', async (body, message) => {
+  ])('of %j is refused before the object is looked up', async (body, message) => {
     const t = startTestServer();
     expect((await t.call('PUT', `${MAPS}/a`, body)).body).toMatchObject({ code: 400, message });
   });
 
-  it('makes a Service that is not there, and no ConfigMap', async () => {
+  it('creates a missing Service but not a missing ConfigMap', async () => {
     const t = await started();
     const service = { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } };
     expect((await t.call('PUT', '/api/v1/namespaces/default/services/s', service)).status).toBe(201);
@@ -53,7 +53,7 @@ describe('an update', () => {
   it.each([
     ['/api/v1/namespaces/default/services/s', { ports: [{ port: 80 }] }, 200],
     ['/apis/coordination.k8s.io/v1/namespaces/default/leases/s', {}, 422],
-  ])('of %s that is not there makes it once, and is one of what is there for whoever comes second', async (...test) => {
+  ])('of the missing %s creates it once and updates it in the second of two concurrent requests', async (...test) => {
     const [path, spec, second] = test;
     const t = await started();
     const put = () => t.call('PUT', path, { metadata: { name: 's' }, spec });
@@ -68,7 +68,7 @@ describe('a patch', () => {
     [{ metadata: { namespace: 'other' } }, 400],
     [{ metadata: { uid: 'other' } }, 422],
     [{ metadata: { deletionTimestamp: '2026-01-02T03:04:05Z' } }, 422],
-  ])('%j is answered with %i', async (patch, status) => {
+  ])('%j returns %i', async (patch, status) => {
     const t = await started();
     expect((await t.call('PATCH', `${MAPS}/a`, patch, MERGE)).status).toBe(status);
   });
@@ -93,13 +93,13 @@ describe('options of reads', () => {
       500,
       'resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax',
     ],
-  ])('%s is answered with %i', async (path, status, message) => {
+  ])('%s returns %i', async (path, status, message) => {
     const t = await started();
     const answer = await t.call('GET', MAPS + path);
     expect([answer.status, answer.body.message]).toEqual([status, message]);
   });
 
-  it('are refused for a list that asks for events', async () => {
+  it('are refused for a list with sendInitialEvents', async () => {
     const t = await started();
     expect((await t.call('GET', `${MAPS}?sendInitialEvents=true`)).status).toBe(422);
   });

@@ -99,7 +99,7 @@ async function subject(
       ? await c.until(resource, key, (object) => (object as Deployment).status?.observedGeneration === 1)
       : await c.admin.get(resource, key);
   const schema = schemaFor(apiVersionOf(resource), resource.kind);
-  if (!schema) throw new TypeError(`there is no schema of ${resource.kind}`);
+  if (!schema) throw new TypeError(`no schema is known for ${resource.kind}`);
   return { key, document: document as unknown as JsonObject, schema };
 }
 
@@ -155,7 +155,7 @@ const REFUSED: readonly JsonObject[] = [
   { template: { spec: { '$setElementOrder/volumes': [{ name: 'x' }], volumes: [{ name: 'data' }] } } },
 ];
 
-test('refuses patches in the words of the real server', async () => {
+test('refuses patches with the message of the real server', async () => {
   await using c = await cluster({ prefix: 'strategic' });
   const { key, document, schema } = await subject(c, PodTemplate, { template: TEMPLATE });
   for (const body of REFUSED) {

@@ -32,7 +32,7 @@ async function readBroken(
   return await told;
 }
 
-it('refuses half a body as what it is, over HTTP/1.1', async () => {
+it('reports a truncated body as an unexpected EOF over HTTP/1.1', async () => {
   const error = await readBroken(undefined, async ({ port }, isReading) => {
     const headers = { 'content-length': 20 };
     const client = request({ host: '127.0.0.1', port, method: 'POST', headers }).on('error', () => {});
@@ -43,7 +43,7 @@ it('refuses half a body as what it is, over HTTP/1.1', async () => {
   expect(error).toEqual(badRequest('unexpected EOF'));
 });
 
-it('refuses half a body as what it is, over HTTP/2', async () => {
+it('reports a truncated body as an unexpected EOF over HTTP/2', async () => {
   const authority = await createCertificateAuthority({ commonName: 'test' });
   const ipAddresses = ['127.0.0.1'];
   const server = await issueCertificate({ authority, commonName: 'server', ipAddresses, usages: ['server'] });

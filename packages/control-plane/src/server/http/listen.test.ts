@@ -24,7 +24,7 @@ describe('listen', () => {
     expect(again.port).toBe(listener.port);
   });
 
-  it('gives headers that stand twice as one, and as the lines that they were', async () => {
+  it('joins repeated headers and also provides the original lines', async () => {
     let seen: ApiRequest | undefined;
     await using listener = await listen({
       handle: (request) => {
@@ -43,7 +43,7 @@ describe('listen', () => {
     ]);
   });
 
-  it('reads heads far beyond the limit of Node', async () => {
+  it('reads request headers far beyond the default limit of Node', async () => {
     const handle = ({ url }: ApiRequest) => Promise.resolve({ status: 200, headers: json, body: String(url.length) });
     await using listener = await listen({ handle });
     const answer = await fetch(`http://127.0.0.1:${listener.port}/${'a'.repeat(100_000)}`);
@@ -64,7 +64,7 @@ describe('listen', () => {
     expect(await answer.text()).toBe('Request entity too large: limit is 3');
   });
 
-  it('sends the headers of a stream at once, and tells the handler when the client is gone', async () => {
+  it('sends the headers of a stream at once and notifies the handler when the client disconnects', async () => {
     const gone = new Promise<void>((resolve) => {
       void listen({
         handle: ({ signal }) => {
@@ -82,7 +82,7 @@ describe('listen', () => {
     await gone;
   });
 
-  it('serves HTTP/2 with TLS, and says whose certificate the client showed', async () => {
+  it('serves HTTP/2 with TLS and passes on the client certificate', async () => {
     const authority = await createCertificateAuthority({ commonName: 'test' });
     const server = await issueCertificate({
       authority,

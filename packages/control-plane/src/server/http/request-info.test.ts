@@ -9,7 +9,7 @@ describe('requestInfo', () => {
     ['fieldSelector=metadata.name!%3Da', 'list', ''],
     ['fieldSelector=metadata.name%3D..', 'list', ''],
     ['fieldSelector=metadata.namespace%3Da', 'list', ''],
-  ])('takes %s for the wish to %s the object %j alone', (query, verb, name) => {
+  ])('reads %s as a %s of the single object %j', (query, verb, name) => {
     const info = requestInfo('GET', '/api/v1/namespaces/ns/secrets', new URLSearchParams(query));
     expect(info).toMatchObject({ verb, name, namespace: 'ns', resource: 'secrets' });
   });
@@ -29,7 +29,7 @@ describe('readUrl', () => {
     expect(readUrl(url)).toBeUndefined();
   });
 
-  it('takes a path with an empty segment for none of a resource', () => {
+  it('does not read a path with an empty segment as a resource path', () => {
     expect(requestInfo('GET', '/api//v1/pods', new URLSearchParams()).isResource).toBe(false);
     expect(requestInfo('GET', '//api/v1/pods', new URLSearchParams()).isResource).toBe(false);
     expect(requestInfo('GET', '/api/v1/pods/', new URLSearchParams())).toMatchObject({ resource: 'pods', name: '' });

@@ -11,18 +11,18 @@ const read = (headers: readonly string[]): string[] => headers.map((line) => Buf
 const lengths = (headers: readonly string[]): number[] => read(headers).map((line) => [...line].length - 8);
 
 describe('warningHeaders', () => {
-  it('says each text once, in UTF-8, with quotes escaped', () => {
+  it('writes each text once, in UTF-8, with quotes escaped', () => {
     expect(read(warningHeaders(['a "b" \\', '日本 😀', 'a "b" \\']))).toEqual([
       '299 - "a \\"b\\" \\\\"',
       '299 - "日本 😀"',
     ]);
   });
 
-  it('leaves out what no header may hold', () => {
+  it('removes characters that are not allowed in headers', () => {
     expect(warningHeaders(['', 'a\nb', 'a\u007fb', 'a\u0085b'])).toEqual([]);
   });
 
-  it('keeps long texts whole while all fit, and the beginning of each when they do not', () => {
+  it('keeps long texts complete while all fit, and truncates each when they do not', () => {
     expect(lengths(warningHeaders(['x'.repeat(4_000), '😀'.repeat(96)]))).toEqual([4_000, 96]);
     expect(lengths(warningHeaders(['x'.repeat(4_000), '😀'.repeat(300), 'z']))).toEqual([256, 256, 1]);
     const many = Array.from({ length: 50 }, (_, index) => `${index}`.padEnd(300, '.'));
@@ -30,7 +30,7 @@ describe('warningHeaders', () => {
   });
 });
 
-describe('a warning with characters that no header of Node takes', () => {
+describe('a warning with characters that Node rejects in headers', () => {
   const { server } = startTestServer();
   const path = '/api/v1/namespaces/default/configmaps';
   const handle = server.handle.bind(server);

@@ -59,7 +59,7 @@ describe('documents', () => {
     list.map(({ version, resources }) => [`${name}/${version}`, resources] as const),
   );
 
-  test.each(versions)('of %s refer to nothing that they do not have', (_, resources) => {
+  test.each(versions)('of %s contain every definition that they refer to', (_, resources) => {
     const document = groupVersionDocument(resources) as Document;
     const names = new Set(Object.keys(document.components.schemas));
     const referred = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)];
@@ -67,7 +67,7 @@ describe('documents', () => {
     expect(referred.map(([, name]) => name ?? '').filter((name) => !names.has(name))).toEqual([]);
   });
 
-  test('let kubectl find kinds, how to patch them, and that fields are validated', () => {
+  test('let kubectl find kinds, their patch types and server-side field validation', () => {
     const core = versions.find(([name]) => name === '/v1')?.[1] ?? [];
     const { components, paths } = groupVersionDocument(core) as Document;
     expect(components.schemas['io.k8s.api.core.v1.Pod']).toMatchObject({
@@ -88,7 +88,7 @@ describe('documents', () => {
     });
   });
 
-  test('describe custom resources by their schema and by what every object has', () => {
+  test('describe custom resources by their schema and the common object fields', () => {
     const { components } = groupVersionDocument(BOXES) as Document;
     expect(components.schemas['test.example.v1.Box']?.properties).toMatchObject({
       spec: { properties: { size: { type: 'integer', description: 'How large' } } },
@@ -98,7 +98,7 @@ describe('documents', () => {
 });
 
 describe('routes', () => {
-  test('lead from the root to a document that never changes', async () => {
+  test('lead from the root to an immutable document', async () => {
     const ask = asker(served());
     const { serverRelativeURL = '' } = pathsIn(await ask('/openapi/v3'))['apis/example.test/v1'] ?? {};
     const found = await ask(serverRelativeURL);
@@ -107,14 +107,14 @@ describe('routes', () => {
     expect([again?.status, again?.body]).toEqual([304, '']);
   });
 
-  test('lead whoever has an old address to the new one', async () => {
+  test('redirect an outdated document URL to the current one', async () => {
     const ask = asker(served());
     const { serverRelativeURL } = pathsIn(await ask('/openapi/v3'))['apis/apps/v1'] ?? {};
     const moved = await ask('/openapi/v3/apis/apps/v1?hash=OLD');
     expect([moved?.status, moved?.headers.location]).toEqual([301, serverRelativeURL]);
   });
 
-  test('change the address of a group whose schema changed, and of no other', async () => {
+  test('change the URL of a group whose schema changed, and no other', async () => {
     const registry = served();
     const ask = asker(registry);
     const before = pathsIn(await ask('/openapi/v3'));
@@ -131,7 +131,7 @@ describe('routes', () => {
     expect(changed).toEqual(['apis/example.test/v1']);
   });
 
-  test('have the descriptions of custom resources only, unless documents are given', async () => {
+  test('contain descriptions of custom resources only, unless documents are given', async () => {
     const ask = asker(served());
     const { components } = JSON.parse(String((await ask('/openapi/v3/apis/example.test/v1'))?.body)) as Document;
     expect(components.schemas['test.example.v1.Box']).toMatchObject({
@@ -182,7 +182,7 @@ describe('routes', () => {
     expect(loads).toBe(2);
   });
 
-  test('describe nothing in version 2, and know nothing of groups that are not there', async () => {
+  test('return an empty document in version 2 and not found for missing groups', async () => {
     const ask = asker(served());
     const old = JSON.parse(String((await ask('/openapi/v2'))?.body)) as object;
     expect(old).toMatchObject({ swagger: '2.0', paths: {}, definitions: {} });

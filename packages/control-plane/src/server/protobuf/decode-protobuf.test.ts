@@ -42,7 +42,7 @@ describe('decodeProtobuf', () => {
   });
 
   test("reads Kubernetes' own examples of all kinds, with a value in every field", ({ skip }) => {
-    skip(EXAMPLES.length === 0, `the modules of Kubernetes are not in ${MODULES}: build the real control plane once`);
+    skip(EXAMPLES.length === 0, `the Kubernetes modules are not in ${MODULES}: build the real control plane once`);
     let count = 0;
     for (const folder of EXAMPLES) {
       for (const file of readdirSync(folder).filter((name) => name.endsWith('.pb'))) {
@@ -56,7 +56,7 @@ describe('decodeProtobuf', () => {
     expect(count).toBeGreaterThan(60);
   });
 
-  test('knows the number of every field of every kind that is served', () => {
+  test('knows the number of every field of every served kind', () => {
     const seen = new Set<string>();
     const visit = (schema: Schema): void => {
       const { ref, items, additionalProperties } = schema;
@@ -87,7 +87,7 @@ describe('decodeProtobuf', () => {
     expect(seen.size).toBeGreaterThan(300);
   });
 
-  test('keeps integers that a number would not hold', () => {
+  test('preserves integers beyond the safe range of numbers', () => {
     const options = envelope('apps/v1', 'DeleteOptions', hex('0881808080808080802018ffffffffffffffffff01'));
     const expected = { apiVersion: 'meta.k8s.io/v1', kind: 'DeleteOptions' };
     expect(decode(options, expected)).toMatchObject({ gracePeriodSeconds: 2n ** 61n + 1n, orphanDependents: true });
@@ -95,7 +95,7 @@ describe('decodeProtobuf', () => {
     expect(decode(negative, expected)).toMatchObject({ gracePeriodSeconds: -1 });
   });
 
-  test('takes what is left out of the kind from the path, and keys of maps for data', () => {
+  test('takes a missing kind from the path, and treats map keys as data', () => {
     const body = Buffer.concat([Buffer.from('k8s\0'), bytes(2, bytes(2, bytes(1, '__proto__')))]);
     const value = decode(body) as { data: object };
     expect(value).toMatchObject(EXPECTED);
@@ -103,7 +103,7 @@ describe('decodeProtobuf', () => {
     expect(Object.getPrototypeOf(value.data)).toBe(Object.prototype);
   });
 
-  test('reads numbers in one piece, and lets a later part of a message add to an earlier one', () => {
+  test('reads packed numbers and merges repeated parts of a message', () => {
     const context = (content: string): Buffer => bytes(14, hex(content));
     const pod = envelope('v1', 'Pod', bytes(2, Buffer.concat([context('22020102'), context('2003'), context('1001')])));
     expect(decode(pod)).toMatchObject({ spec: { securityContext: { supplementalGroups: [1, 2, 3], runAsUser: 1 } } });
@@ -117,7 +117,7 @@ describe('decodeProtobuf', () => {
       'the object provided is unrecognized (must be of type ConfigMap): provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] ({})',
     ],
     [
-      'nothing but the prefix',
+      'only the prefix',
       hex('6b387300'),
       'the object provided is unrecognized (must be of type ConfigMap): empty body (6b387300)',
     ],
@@ -127,7 +127,7 @@ describe('decodeProtobuf', () => {
       'the object provided is unrecognized (must be of type ConfigMap): unexpected EOF (6b3873000a0f)',
     ],
     [
-      'a kind that there is not',
+      'an unknown kind',
       envelope('v1', 'Nope', hex('')),
       'Nope in version "v1" cannot be handled as a ConfigMap: no kind "Nope" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"',
     ],
@@ -147,7 +147,7 @@ describe('decodeProtobuf', () => {
       'ConfigMap in version "v1" cannot be handled as a ConfigMap: proto: ConfigMap: illegal tag 0 (wire type 0)',
     ],
     [
-      'the end of no group',
+      'the end of a group that did not start',
       configMap(hex('0c')),
       'ConfigMap in version "v1" cannot be handled as a ConfigMap: proto: ConfigMap: wiretype end group for non-group',
     ],
@@ -167,20 +167,20 @@ describe('decodeProtobuf', () => {
       'ConfigMap in version "v1" cannot be handled as a ConfigMap: proto: negative length found during unmarshaling',
     ],
     [
-      'a length of too many digits',
+      'a length that overflows',
       configMap(hex('0affffffffffffffffffffff01')),
       'ConfigMap in version "v1" cannot be handled as a ConfigMap: proto: integer overflow',
     ],
-  ])('refuses %s in the words of the API server', (_, body, message) => {
+  ])('refuses %s with the message of the API server', (_, body, message) => {
     expect(() => decode(body)).toThrow(expect.objectContaining({ code: 400, reason: 'BadRequest', message }));
   });
 
-  test('passes over fields that nobody knows', () => {
+  test('skips unknown fields', () => {
     const body = configMap(hex('7b08017c'), hex('790000000000000000'), hex('7d00000000'), bytes(15, 'x'), hex('7801'));
     expect(decode(body)).toEqual(EXPECTED);
   });
 
-  test('refuses what nests without end', () => {
+  test('refuses messages that are nested too deeply', () => {
     let schema: Buffer = Buffer.alloc(0);
     // Field 27 of a schema is `not`.
     for (let level = 0; level < 5_000; level++) {
@@ -191,7 +191,7 @@ describe('decodeProtobuf', () => {
     expect(() => decode(body)).toThrow(/proto: JSONSchemaProps: nests deeper than 1000 levels$/);
   });
 
-  test('survives everything that chance makes of real bodies', () => {
+  test('decodes or refuses randomly mutated bodies without an internal error', () => {
     const random = seededRandom(1);
     for (const [, body] of KUBECTL_BODIES) {
       for (let run = 0; run < 300; run++) {

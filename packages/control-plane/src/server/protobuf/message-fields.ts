@@ -141,7 +141,7 @@ export function refsOf(name: string): string[] {
 
 function lineOf(module: string, name: string): string {
   const line = linesOf(module).get(name);
-  if (line === undefined) throw new TypeError(`there are no field numbers of ${module}.${name}`);
+  if (line === undefined) throw new TypeError(`no protobuf field numbers are known for ${module}.${name}`);
   return line;
 }
 

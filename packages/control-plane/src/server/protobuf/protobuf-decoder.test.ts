@@ -9,7 +9,7 @@ const body = (what: string): Buffer => {
   return Buffer.from(bytes, 'base64');
 };
 
-test('creates what kubectl sends in protobuf and answers in JSON', async () => {
+test('creates an object that kubectl sends in protobuf and responds in JSON', async () => {
   const { call } = startTestServer();
   await call('POST', '/api/v1/namespaces', { metadata: { name: 'protobuf-probe' } });
   const path = '/api/v1/namespaces/protobuf-probe/secrets';
@@ -22,7 +22,7 @@ test('creates what kubectl sends in protobuf and answers in JSON', async () => {
   expect(await call('GET', `${path}/s`)).toMatchObject({ status: 200 });
 });
 
-test('says which kind was expected when a body is none', async () => {
+test('reports the expected kind for an invalid body', async () => {
   const { call } = startTestServer();
   const { status, body: refusal } = await call('POST', '/api/v1/namespaces', Buffer.from('k8s\0'), HEADERS);
   expect({ status, message: refusal.message }).toEqual({
@@ -31,17 +31,17 @@ test('says which kind was expected when a body is none', async () => {
   });
 });
 
-test('refuses to answer in protobuf alone', async () => {
+test('refuses clients that accept only protobuf', async () => {
   const { call } = startTestServer();
   for (const path of ['/api/v1/pods', '/api/v1/pods?watch=true']) {
     expect(await call('GET', path, undefined, { accept: PROTOBUF })).toMatchObject({ status: 406 });
   }
 });
 
-test('takes no protobuf for kinds that have no form in it', async () => {
+test('refuses protobuf for kinds without a protobuf schema', async () => {
   const { server, call } = startTestServer();
   const secrets = server.registry.find('', 'v1', 'secrets');
-  if (!secrets) throw new TypeError('there are no secrets');
+  if (!secrets) throw new TypeError('the registry does not contain secrets');
   server.registry.set({ ...secrets, group: 'example.com', resource: 'widgets', kind: 'Widget', schema: undefined });
   const { status, body: refusal } = await call(
     'POST',

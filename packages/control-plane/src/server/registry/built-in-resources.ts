@@ -63,7 +63,7 @@ function builtInResource(group: string, version: string, table: BuiltInKind): Ap
   const { kind, resource, singular, scope = 'Namespaced', shortNames = [], categories = [], verbs = ALL_VERBS } = table;
   const apiVersion = group === '' ? version : `${group}/${version}`;
   const schema = schemaFor(apiVersion, kind);
-  if (!schema) throw new TypeError(`there is no schema of ${kind} in ${apiVersion}`);
+  if (!schema) throw new TypeError(`no schema is known for ${kind} in ${apiVersion}`);
   const parts = table.subresources ?? [];
   const hasStatus = parts.some(({ name }) => name === 'status');
   const id = `${kind}.${group}`;

@@ -6,15 +6,15 @@ test.each<[string, object, object]>([
   ['ConfigMap', { data: { a: null, b: '1' } }, { data: { a: '', b: '1' } }],
   ['ResourceQuota', { spec: { hard: { cpu: null } } }, { spec: { hard: { cpu: '0' } } }],
   ['Secret', { data: null }, {}],
-])('takes null for an empty value in a map of a %s, and for nothing elsewhere', (kind, given, expected) => {
+])('reads null as an empty value in a map of a %s and as absent elsewhere', (kind, given, expected) => {
   const schema = schemaFor('v1', kind);
-  if (!schema) throw new TypeError(`there is no schema of ${kind}`);
+  if (!schema) throw new TypeError(`no schema is known for ${kind}`);
   expect(decodeBuiltIn(kind, 'v1', schema, { ...given }).object).toEqual({ ...expected, metadata: {} });
 });
 
-test('leaves out zero values that the API server does not tell from none, and keeps the others', () => {
+test('omits zero values that the API server does not distinguish from absent ones, and keeps the others', () => {
   const schema = schemaFor('v1', 'Pod');
-  if (!schema) throw new TypeError('there is no schema of Pod');
+  if (!schema) throw new TypeError('no schema is known for Pod');
   const containers = [{ name: '', stdin: false, env: [{ name: 'A', value: '' }] }];
   const spec = { hostNetwork: false, nodeName: '', priority: 0, terminationGracePeriodSeconds: 0, containers };
   const { object } = decodeBuiltIn('Pod', 'v1', schema, { metadata: { generateName: '', generation: 0 }, spec });
@@ -24,9 +24,9 @@ test('leaves out zero values that the API server does not tell from none, and ke
   expect({ hostNetwork, nodeName, read }).toEqual({ read: [{ name: '', env: [{ name: 'A' }] }] });
 });
 
-test('keeps a zero that is a number or a share', () => {
+test('keeps a zero in an int-or-string field', () => {
   const schema = schemaFor('policy/v1', 'PodDisruptionBudget');
-  if (!schema) throw new TypeError('there is no schema of PodDisruptionBudget');
+  if (!schema) throw new TypeError('no schema is known for PodDisruptionBudget');
   const spec = { maxUnavailable: 0 };
   expect(decodeBuiltIn('PodDisruptionBudget', 'v1', schema, { spec }).object).toMatchObject({ spec });
 });

@@ -80,7 +80,7 @@ export class AppendFile {
     if (this.#isClosed) return;
     this.#isClosed = true;
     // By the next write, the descriptor of a closed file may belong to another file.
-    this.#broken = new Error('it is closed');
+    this.#broken = new Error('the file is closed');
     closeSync(this.#file);
   }
 

@@ -52,7 +52,7 @@ function sizeOfFolder(): number {
 }
 
 describe('openJournal', () => {
-  it('restores every object as it was, and the counter of revisions even where its last write was a deletion', () => {
+  it('restores every object, and the revision even if the last write was a deletion', () => {
     using before = open();
     put(before.storage, 'a', 'tab\t, line\n and ünïcode 🪢');
     before.storage.create('roles', '/a name\twith "anything"', thing('b', '', { l: 'x' }));
@@ -70,7 +70,7 @@ describe('openJournal', () => {
     expect(after.storage.revision).toBe(7);
   });
 
-  it('lets nobody else read what is kept, because Secrets are among it', () => {
+  it('creates files that only their owner can read, because they contain Secrets', () => {
     chmodSync(folder, 0o755);
     using kept = open();
     put(kept.storage, 'a', '1');
@@ -78,14 +78,14 @@ describe('openJournal', () => {
     expect(modes.map((mode) => mode & 0o077)).toEqual(modes.map(() => 0));
   });
 
-  it('begins as an empty store does where nothing was kept', () => {
+  it('starts with an empty store in an empty folder', () => {
     using first = open();
     expect(first.restored).toBeUndefined();
     using second = open();
     expect([second.restored, second.storage.revision]).toEqual([undefined, 1]);
   });
 
-  it('keeps the folder within four times of what is alive, however often that changes', () => {
+  it('keeps the folder within four times the size of the live objects, however often they change', () => {
     using before = open();
     let most = 0;
     for (let index = 0; index < 20_000; index++) {
@@ -99,7 +99,7 @@ describe('openJournal', () => {
     expect(content(after.storage)).toEqual(content(before.storage));
   });
 
-  it('restores from wherever a process ended, also between a log and its snapshot', () => {
+  it('restores after a crash at any point, also between a log and its snapshot', () => {
     let seen = { parts: 0, logs: 0 };
     using before = open();
     for (let index = 0; index < 40; index++) put(before.storage, `large-${index}`, 'x'.repeat(8_000));
@@ -119,7 +119,7 @@ describe('openJournal', () => {
     expect(seen.parts).toBeGreaterThan(0);
   });
 
-  it('goes on behind a line that its writer did not finish', () => {
+  it('continues after an incomplete last line', () => {
     using before = open();
     put(before.storage, 'a', '1');
     before.close();
@@ -146,7 +146,7 @@ describe('openJournal', () => {
   it.each<[string, string, () => void]>([
     [
       'a byte changed',
-      'line 2 is not as it was written',
+      'line 2 is corrupted',
       () => {
         const log = join(folder, 'log-00000001');
         const bytes = readFileSync(log);
@@ -155,18 +155,18 @@ describe('openJournal', () => {
       },
     ],
     [
-      'an older line stands behind a newer one',
-      'line 4 is not as it was written',
+      'an older line follows a newer one',
+      'line 4 is corrupted',
       () =>
         appendFileSync(
           join(folder, 'log-00000001'),
           writeRecord({ type: 'remove', revision: 2, collection: 'things', key: 'default/a' }),
         ),
     ],
-    ['a log is missing', 'it is missing', () => writeFileSync(join(folder, 'log-00000003'), '')],
+    ['a log is missing', 'the file is missing', () => writeFileSync(join(folder, 'log-00000003'), '')],
     [
       'a snapshot has no end',
-      'its end is missing',
+      'the end record is missing',
       () => {
         const begin = writeRecord({ type: 'begin', version: FORMAT_VERSION, revision: 2 });
         writeFileSync(join(folder, 'snapshot-00000001'), begin);
@@ -183,13 +183,13 @@ describe('openJournal', () => {
     );
   });
 
-  it('refuses what a later version wrote', () => {
+  it('refuses files of a later format version', () => {
     const begin = writeRecord({ type: 'begin', version: FORMAT_VERSION + 1, revision: 0 });
     writeFileSync(join(folder, 'log-00000001'), begin);
     expect(() => openJournal(folder)).toThrow(expect.objectContaining({ code: 'BOWLINE_JOURNAL_FORMAT' }));
   });
 
-  it('leaves a change that cannot be written unmade', () => {
+  it('does not apply a change that cannot be written', () => {
     using opened = open();
     put(opened.storage, 'a', '1');
     opened.close();

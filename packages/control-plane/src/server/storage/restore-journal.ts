@@ -40,7 +40,7 @@ export function restoreJournal(folder: string): JournalState {
   const newest = Math.max(base, logs.at(-1) ?? 0);
   while (generation < newest) {
     const path = join(folder, logName(++generation));
-    if (!logs.includes(generation)) throw damaged(path, 'it is missing');
+    if (!logs.includes(generation)) throw damaged(path, 'the file is missing');
     const log = readLog(path, texts, revision, generation === newest);
     revision = log.revision;
     lastLogBytes = log.bytes;
@@ -60,9 +60,9 @@ function readSnapshot(path: string, texts: Texts): number {
       put(texts, record);
       count++;
     } else if (record?.type === 'end' && !isComplete && record.count === count) isComplete = true;
-    else throw damaged(path, `line ${number} is not as it was written`);
+    else throw damaged(path, `line ${number} is corrupted`);
   }
-  if (!isComplete) throw damaged(path, 'its end is missing');
+  if (!isComplete) throw damaged(path, 'the end record is missing');
   return revision;
 }
 
@@ -77,9 +77,10 @@ function readLog(
   for (const { record, number, next, isTorn } of recordsIn(path)) {
     if (isTorn && isLast) break;
     if (number === 1) {
-      if (beginOf(path, record) !== since) throw damaged(path, 'it does not continue what is before it');
+      if (beginOf(path, record) !== since)
+        throw damaged(path, 'it does not continue from the preceding snapshot or log');
     } else if ((record?.type !== 'put' && record?.type !== 'remove') || record.revision <= revision) {
-      throw damaged(path, `line ${number} is not as it was written`);
+      throw damaged(path, `line ${number} is corrupted`);
     } else {
       revision = record.revision;
       put(texts, record);
@@ -87,7 +88,7 @@ function readLog(
     bytes = next;
   }
   // The last log may have been created without a first line; every other one has content.
-  if (bytes === 0 && !isLast) throw damaged(path, 'it is empty');
+  if (bytes === 0 && !isLast) throw damaged(path, 'the file is empty');
   return { revision, bytes };
 }
 
@@ -108,11 +109,11 @@ function* recordsIn(path: string): Generator<ReadRecord> {
 }
 
 function beginOf(path: string, record: JournalRecord | undefined): number {
-  if (record?.type !== 'begin') throw damaged(path, 'its beginning is not as it was written');
+  if (record?.type !== 'begin') throw damaged(path, 'the header line is corrupted');
   if (record.version > FORMAT_VERSION) {
     throw new BowlineError(
       'BOWLINE_JOURNAL_FORMAT',
-      `cannot read ${path}: a later version of Bowline wrote it (format ${record.version}, this one knows ${FORMAT_VERSION}); use that version, or another data directory`,
+      `cannot read ${path}: it was written by a later version of Bowline (format ${record.version}; this version supports up to format ${FORMAT_VERSION}); use that version or another data directory`,
     );
   }
   return record.revision;
@@ -139,6 +140,6 @@ function liveOf(texts: Texts): Live {
 function damaged(path: string, how: string): BowlineError {
   return new BowlineError(
     'BOWLINE_JOURNAL_DAMAGED',
-    `cannot restore the control plane from ${path}: ${how}; put a backup of the folder in its place, or move the folder away to begin with an empty control plane`,
+    `cannot restore the control plane from ${path}: ${how}; restore the folder from a backup, or move it away to start with an empty control plane`,
   );
 }

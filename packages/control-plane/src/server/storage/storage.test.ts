@@ -23,14 +23,14 @@ describe('Storage', () => {
     expect(storage.revision).toBe(3);
   });
 
-  it('creates nothing over an object that is there', () => {
+  it('does not create an object that already exists', () => {
     const { storage } = open();
     storage.create(THINGS, 'default/a', thing('a', '1'));
     expect(storage.create(THINGS, 'default/a', thing('a', '2'))).toBeUndefined();
     expect(storage.revision).toBe(2);
   });
 
-  it('updates and removes only the state that the writer saw', () => {
+  it('updates and removes an object only at the expected revision', () => {
     const { storage } = open();
     storage.create(THINGS, 'default/a', thing('a', '1'));
     expect(storage.update(THINGS, 'default/a', 1, thing('a', '2'))).toBeUndefined();
@@ -40,7 +40,7 @@ describe('Storage', () => {
     expect(storage.get(THINGS, 'default/a')).toBeUndefined();
   });
 
-  it('counts a write that changes nothing as none, whatever the order of its fields', () => {
+  it('ignores a write without changes, whatever the order of its fields', () => {
     const { storage } = open();
     const created = storage.create(THINGS, 'default/a', thing('a', '1'));
     const same = storage.update(THINGS, 'default/a', 2, {
@@ -51,7 +51,7 @@ describe('Storage', () => {
     expect(storage.revision).toBe(2);
   });
 
-  it('takes no change for none, whichever other versions the object tells of', () => {
+  it('detects every change even if the object contains other resource versions', () => {
     const { storage } = open();
     const about = (resourceVersion: string) => ({ ...thing('a'), involved: { resourceVersion } });
     storage.create(THINGS, 'default/a', about('2'));
@@ -61,7 +61,7 @@ describe('Storage', () => {
     expect(storage.update(THINGS, 'default/a', 4, about('2'))?.revision).toBe(5);
   });
 
-  it('lists in the order of namespace and name, by namespace and from a key on', () => {
+  it('lists by namespace and name, within a namespace and after a key', () => {
     const { storage } = open();
     for (const key of ['b/a', 'a/c', 'a/b', 'a/a', 'ab/x']) {
       const [namespace = '', name = ''] = key.split('/');
@@ -73,7 +73,7 @@ describe('Storage', () => {
     expect(keys({ namespace: 'a', after: 'a/a' })).toEqual(['a/b', 'a/c']);
   });
 
-  it('remembers how a collection was', () => {
+  it('returns earlier states of a collection', () => {
     const { storage } = open();
     storage.create(THINGS, 'default/a', thing('a', '1'));
     storage.create(THINGS, 'default/b', thing('b', '1'));
@@ -87,7 +87,7 @@ describe('Storage', () => {
     expect(at(5)).toEqual(['2']);
   });
 
-  it('tells watchers every change of their collection in order, with what was before', () => {
+  it('notifies watchers of every change of their collection in order, with the previous state', () => {
     const { storage } = open();
     const seen: Change[] = [];
     using _watching = storage.watch(THINGS, (change) => seen.push(change));
@@ -110,7 +110,7 @@ describe('Storage', () => {
     expect([...storage.changesSince(THINGS, 2)].map(({ revision }) => revision)).toEqual([4, 5]);
   });
 
-  it('forgets changes beyond the limits of count and age, and says from where it remembers', async () => {
+  it('drops changes beyond the limits of count and age and reports the oldest revision', async () => {
     const { storage, clock } = open({ changes: 3, ageMs: 1_000 });
     for (let index = 0; index < 10; index++) storage.create(THINGS, `default/${index}`, thing(`${index}`));
     expect(storage.oldestRevision).toBe(8);

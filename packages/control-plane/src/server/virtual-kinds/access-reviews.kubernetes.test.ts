@@ -58,7 +58,7 @@ const PATHS = [
   '*',
   '/openid/v1/jwks',
 ];
-describe('access reviews are answered as by the real server', () => {
+describe('access reviews return the result of the real server', () => {
   it.each(USERS)('about objects, for %j', async (spec) => {
     for (const resourceAttributes of RESOURCES) {
       const answers = await servers.both(ADMIN, 'POST', `${AUTHZ}/subjectaccessreviews`, {
@@ -91,13 +91,17 @@ describe('access reviews are answered as by the real server', () => {
 
   it.each<[string, string, object]>([
     ['an empty review', 'subjectaccessreviews', {}],
-    ['nobody', 'subjectaccessreviews', { spec: { resourceAttributes: { verb: 'get' } } }],
+    ['neither user nor group', 'subjectaccessreviews', { spec: { resourceAttributes: { verb: 'get' } } }],
     [
-      'two questions',
+      'resource and non-resource attributes together',
       'subjectaccessreviews',
       { spec: { user: 'x', resourceAttributes: {}, nonResourceAttributes: { path: '/<x>' } } },
     ],
-    ['an answer', 'subjectaccessreviews', { spec: { user: 'x', resourceAttributes: {} }, status: { allowed: true } }],
+    [
+      'a given status',
+      'subjectaccessreviews',
+      { spec: { user: 'x', resourceAttributes: {} }, status: { allowed: true } },
+    ],
     [
       'selectors',
       'subjectaccessreviews',
@@ -135,7 +139,7 @@ describe('access reviews are answered as by the real server', () => {
       },
     ],
     [
-      'selectors that nobody reads',
+      'selectors that cannot be parsed',
       'subjectaccessreviews',
       {
         spec: {
@@ -152,12 +156,8 @@ describe('access reviews are answered as by the real server', () => {
         },
       },
     ],
-    ['an empty review of oneself', 'selfsubjectaccessreviews', {}],
-    [
-      'a review of oneself',
-      'selfsubjectaccessreviews',
-      { spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } },
-    ],
+    ['an empty self review', 'selfsubjectaccessreviews', {}],
+    ['a self review', 'selfsubjectaccessreviews', { spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } }],
     [
       'another namespace',
       'namespaces/NS/localsubjectaccessreviews',
@@ -175,13 +175,13 @@ describe('access reviews are answered as by the real server', () => {
         spec: { user: 'OWN:ann', resourceAttributes: { namespace: 'NS', verb: 'get', resource: 'secrets', name: 'a' } },
       },
     ],
-    ['rules of no namespace', 'selfsubjectrulesreviews', {}],
-  ])('whatever is asked: %s', async (_name, resource, body) => {
+    ['rules without a namespace', 'selfsubjectrulesreviews', {}],
+  ])('for %s', async (_name, resource, body) => {
     const answers = await servers.both(ADMIN, 'POST', `${AUTHZ}/${resource}`, body);
     expect(essential(answers.ours)).toEqual(essential(answers.real));
   });
 
-  it.each(['cat', 'ann', 'lost', 'maker'])('about all that %s may do', async (name) => {
+  it.each(['cat', 'ann', 'lost', 'maker'])('about all rules of %s', async (name) => {
     const { real: there, ours: here } = await servers.both(
       servers.userOf(name),
       'POST',

@@ -13,7 +13,7 @@ export function serveComputedKinds(
   kinds: Readonly<Record<string, Readonly<Record<string, Answer>>>>,
 ): void {
   const resources = Object.entries(kinds).flatMap(([group, answers]) =>
-    Object.entries(answers).map(([plural, answer]) => ({ ...served(registry, group, plural), answer })),
+    Object.entries(answers).map(([plural, answer]): ApiResource => ({ ...served(registry, group, plural), answer })),
   );
   registry.set(...resources);
 }
@@ -28,7 +28,8 @@ export function serveTokenRequests(
   const part = accounts.subresources.get('token');
   const [group, version, kind] = ['authentication.k8s.io', 'v1', 'TokenRequest'];
   const schema = schemaFor(`${group}/${version}`, kind);
-  if (!part || !schema) throw new TypeError('there is no TokenRequest among the built-in kinds');
+  if (!part || !schema)
+    throw new TypeError('the registry does not contain the built-in subresource serviceaccounts/token');
   const creates: ApiResource = {
     ...accounts,
     group,
@@ -49,6 +50,9 @@ export function serveTokenRequests(
 
 function served(registry: Registry, group: string, plural: string): ApiResource {
   const resource = registry.find(group, 'v1', plural);
-  if (!resource) throw new TypeError(`there is no resource ${plural} of the group ${JSON.stringify(group)} yet`);
+  if (!resource)
+    throw new TypeError(
+      `the registry does not contain the built-in resource ${plural} of API group ${JSON.stringify(group)}`,
+    );
   return resource;
 }

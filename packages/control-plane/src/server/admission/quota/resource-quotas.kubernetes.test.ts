@@ -73,13 +73,13 @@ it.each<[string, string, object]>([
       spec: { selector: { matchLabels: { a: 'b' } }, template: { ...pod({}), metadata: { labels: { a: 'b' } } } },
     },
   ],
-  ['a Pod that says nothing', `${CORE}/pods`, pod({}, modest, { limits: { memory: '1Gi' } })],
+  ['a Pod without requests and limits', `${CORE}/pods`, pod({}, modest, { limits: { memory: '1Gi' } })],
   [
-    'a Pod that asks for much',
+    'a Pod with large requests',
     `${CORE}/pods`,
     pod(modest, { requests: { cpu: '1500m', memory: '2Gi' }, limits: { memory: '2Gi' } }),
   ],
-  ['a Pod with limits alone', `${CORE}/pods`, pod({ limits: { cpu: '2', memory: '1Gi' } })],
+  ['a Pod with limits only', `${CORE}/pods`, pod({ limits: { cpu: '2', memory: '1Gi' } })],
   [
     'a Pod with a large init container',
     `${CORE}/pods`,
@@ -95,20 +95,20 @@ it.each<[string, string, object]>([
     },
   ],
   [
-    'a Pod that asks for devices',
+    'a Pod that requests devices',
     `${CORE}/pods`,
     pod({ ...modest, limits: { memory: '64Mi', 'example.test/gpu': '2', 'example.test/other': '1' } }),
   ],
-  ['ports on nodes', `${CORE}/services`, service('NodePort')],
+  ['node ports', `${CORE}/services`, service('NodePort')],
   ['load balancers', `${CORE}/services`, service('LoadBalancer')],
   [
-    'load balancers without ports',
+    'load balancers without node ports',
     `${CORE}/services`,
     service('LoadBalancer', { allocateLoadBalancerNodePorts: false }),
   ],
   ['storage', `${CORE}/persistentvolumeclaims`, claim('2Gi')],
   ['storage of a class', `${CORE}/persistentvolumeclaims`, claim('1Mi', { storageClassName: 'gold' })],
-])('refuses %s in the words of the real server', async (_what, path, body) => {
+])('refuses %s with the message of the real server', async (_what, path, body) => {
   const { real, ours } = await servers.both(ADMIN, 'POST', path, body);
   expect(real.code).toBe(403);
   expect(ours).toEqual(real);

@@ -28,7 +28,7 @@ async function statusOf(t: GuardedServer): Promise<unknown> {
 const container = (resources: object = {}) => ({ spec: { containers: [{ name: 'c', image: 'i', resources }] } });
 
 describe('quotas', () => {
-  it('are kept by whoever creates at the same time, and give back what is deleted', async () => {
+  it('hold for concurrent creates and release the usage of deleted objects', async () => {
     using t = await start({ configmaps: '3', 'count/configmaps': '4' });
     const names = Array.from({ length: 20 }, (_, index) => `map-${index}`);
     const answers = await Promise.all(names.map((name) => add(t, MAPS, name)));
@@ -52,7 +52,7 @@ describe('quotas', () => {
     );
   });
 
-  it('count what was there before them and what they limit now, until they are deleted', async () => {
+  it('count existing objects and follow changes of their limits until they are deleted', async () => {
     using t = await start();
     await add(t, MAPS, 'a');
     await add(t, QUOTAS, 'few', {
@@ -69,7 +69,7 @@ describe('quotas', () => {
     expect((await add(t, MAPS, 'c')).code).toBe(201);
   });
 
-  it('limit what Pods ask for, and free it when they have ended', async () => {
+  it('limit the requests of Pods and release them when the Pods have ended', async () => {
     using t = await start({ 'requests.cpu': '1', 'limits.memory': '1Gi', pods: '5' });
     const asks = { requests: { cpu: '600m' }, limits: { memory: '512Mi' } };
     expect((await add(t, PODS, 'silent', container())).body.message).toBe(
@@ -86,7 +86,7 @@ describe('quotas', () => {
     expect((await add(t, PODS, 'b', container(asks))).code).toBe(201);
   });
 
-  it('limit ports on nodes also when a Service gets them later', async () => {
+  it('limit node ports also when a Service is changed to use them', async () => {
     using t = await start({ 'services.nodeports': '1', services: '2' });
     const services = '/api/v1/namespaces/here/services';
     const spec = (type: string) => ({
@@ -132,7 +132,7 @@ describe('quotas', () => {
       container(),
       false,
     ],
-  ])('with the scope %s are about the Pods in it (%#)', async (_name, spec, pod, isLimited) => {
+  ])('with the scope %s apply to the Pods in it (%#)', async (_name, spec, pod, isLimited) => {
     using t = await start({ pods: '0' }, spec);
     expect((await add(t, PODS, 'a', pod)).code).toBe(isLimited ? 403 : 201);
     expect(await statusOf(t)).toMatchObject({ used: { pods: '0' } });

@@ -33,7 +33,7 @@ export async function concernedResource(
   const { namespaceSelector, objectSelector } = webhook;
   const resource = matchedResource(webhook, request, registry);
   if (!resource) return undefined;
-  if (!namespaceSelector || !objectSelector) throw internalError('the selector of a webhook is not valid');
+  if (!namespaceSelector || !objectSelector) throw internalError('a selector of the webhook is not valid');
   const { object, old } = request;
   if (!selects(objectSelector, object) && !selects(objectSelector, old)) return undefined;
   if (!selectsNamespace(storage, namespaceSelector, request)) return undefined;

@@ -112,7 +112,7 @@ function operationsIn(text: string): readonly JsonPatchOperation[] {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw internalError(error.message);
   }
-  throw internalError('the patch of a webhook is no list of operations');
+  throw internalError('the patch returned by the webhook is not a list of operations');
 }
 
 function strategyOf(resource: ApiResource, subresource: string): Pick<Strategy, 'decode' | 'applyDefaults'> {

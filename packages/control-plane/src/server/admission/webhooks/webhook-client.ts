@@ -109,7 +109,7 @@ function send(https: typeof import('node:https'), options: RequestOptions, revie
         size += chunk.length;
         chunks.push(chunk);
         if (size > MOST_ANSWER_BYTES)
-          answer.destroy(new CallFailure(`the answer is larger than ${MOST_ANSWER_BYTES} bytes`));
+          answer.destroy(new CallFailure(`the response is larger than ${MOST_ANSWER_BYTES} bytes`));
       });
       answer.on('error', reject);
       answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }));
@@ -146,6 +146,6 @@ function parse(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    throw new AnsweredFailure("couldn't get version/kind; json parse error: the answer is not JSON");
+    throw new AnsweredFailure("couldn't get version/kind; json parse error: the response is not JSON");
   }
 }

@@ -278,7 +278,7 @@ describe('webhooks decide as on the real server', () => {
   });
 });
 
-describe('webhooks are told what the real server tells them', () => {
+describe('webhooks receive the same reviews as from the real server', () => {
   const name = 'told';
   const APPS = '/apis/apps/v1/namespaces/NS/deployments';
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'a', image: 'a' }] } };
@@ -295,7 +295,7 @@ describe('webhooks are told what the real server tells them', () => {
   ] as const;
 
   it.each<[string, string, string, unknown, (readonly (readonly [string, string])[])?]>([
-    ['a name to be made', 'POST', MAPS, { metadata: { generateName: 'made-' }, data: { a: '1' } }],
+    ['a generated name', 'POST', MAPS, { metadata: { generateName: 'made-' }, data: { a: '1' } }],
     ['a create', 'POST', MAPS, { metadata: { name, uid: 'mine' }, data: { a: '1' } }],
     [
       'a create in a dry run with options',
@@ -303,8 +303,8 @@ describe('webhooks are told what the real server tells them', () => {
       `${MAPS}?dryRun=All&fieldManager=me&fieldValidation=Strict`,
       { metadata: { name: 'dry' } },
     ],
-    ['an update that says little', 'PUT', `${MAPS}/${name}`, { metadata: { name }, data: { a: '2' } }],
-    ['a patch by somebody else', 'PATCH', `${MAPS}/${name}?fieldManager=me`, { data: { b: '2' } }, [...merge, ...as]],
+    ['a minimal update', 'PUT', `${MAPS}/${name}`, { metadata: { name }, data: { a: '2' } }],
+    ['a patch by another user', 'PATCH', `${MAPS}/${name}?fieldManager=me`, { data: { b: '2' } }, [...merge, ...as]],
     [
       'an apply',
       'PATCH',
@@ -313,7 +313,7 @@ describe('webhooks are told what the real server tells them', () => {
       apply,
     ],
     [
-      'an apply of what is not there',
+      'an apply of a missing object',
       'PATCH',
       `${MAPS}/applied?fieldManager=me`,
       { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'applied' } },
@@ -326,7 +326,7 @@ describe('webhooks are told what the real server tells them', () => {
       { propagationPolicy: 'Background', gracePeriodSeconds: 0 },
     ],
     ['a deletion by query', 'DELETE', `${MAPS}/applied?propagationPolicy=Background&gracePeriodSeconds=0`, undefined],
-    ['a deletion of many', 'DELETE', `${MAPS}?labelSelector=many`, undefined],
+    ['a deletion of a collection', 'DELETE', `${MAPS}?labelSelector=many`, undefined],
     ['a token', 'POST', '/api/v1/namespaces/NS/serviceaccounts/teller/token', { spec: { expirationSeconds: 700 } }],
     ['a Deployment', 'POST', APPS, deployment],
     [

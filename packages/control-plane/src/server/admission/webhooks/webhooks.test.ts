@@ -71,7 +71,7 @@ const append =
   };
 
 describe('mutating webhooks', () => {
-  it('are asked by the names of their configurations, and each sees what the others made', async () => {
+  it('are called in the order of their configuration names, each with the changes of the earlier ones', async () => {
     using t = await start([
       { configuration: 'z', path: '/a' },
       { configuration: 'm', path: '/b' },
@@ -82,7 +82,7 @@ describe('mutating webhooks', () => {
     expect(body.data).toEqual({ seen: 'bca' });
   });
 
-  it('are asked again once others changed the object, if they want that', async () => {
+  it('are called again after later changes of the object if their reinvocation policy allows it', async () => {
     using t = await start([
       { path: '/a', more: { reinvocationPolicy: 'IfNeeded' } },
       { path: '/b' },
@@ -94,7 +94,7 @@ describe('mutating webhooks', () => {
     expect(server.asked('/a')[1]?.object).toMatchObject({ data: { seen: 'b' } });
   });
 
-  it('let the other plugins complete what they added, and see that if they want to', async () => {
+  it('have their changes completed by the other plugins, and see the result if they are reinvoked', async () => {
     using t = await start([{ path: '/a', more: { reinvocationPolicy: 'IfNeeded' } }]);
     answers = {
       '/a': ({ object }) => {
@@ -113,7 +113,7 @@ describe('mutating webhooks', () => {
     expect(server.asked('/a').length).toBe(2);
   });
 
-  it('cannot change what only the server decides, nor move an object', async () => {
+  it('cannot change fields that the server sets or the namespace of an object', async () => {
     using t = await start([{}]);
     answers = {
       '/a': () =>
@@ -130,7 +130,7 @@ describe('mutating webhooks', () => {
     expect([moved.code, moved.body.message]).toEqual([400, expect.stringContaining('does not match the namespace')]);
   });
 
-  it('see deletions, and cannot patch them', async () => {
+  it('receive deletions but cannot patch them', async () => {
     using t = await start([
       {
         more: { rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['DELETE'], resources: ['configmaps'] }] },
@@ -145,7 +145,7 @@ describe('mutating webhooks', () => {
     ]);
   });
 
-  it('give members named __proto__ no power', async () => {
+  it('treat a field named __proto__ as data', async () => {
     using t = await start([{}]);
     answers = {
       '/a': () => ({
@@ -169,7 +169,7 @@ describe('webhooks', () => {
       'authorizer.serviceAccount("default", "a").path("/healthz").check("get").reason().startsWith("RBAC: allowed by")',
       1,
     ],
-  ])('are asked when what somebody may do meets their condition: %s', async (expression, times) => {
+  ])('are called when the permissions of the user match their condition: %s', async (expression, times) => {
     using t = await start([{ more: { matchConditions: [{ name: 'a', expression }] } }]);
     expect((await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } })).code).toBe(201);
     expect(server.asked('/a')).toHaveLength(times);
@@ -177,18 +177,18 @@ describe('webhooks', () => {
 
   it.each([
     [
-      'one takes too long',
+      'one match condition exceeds the cost limit',
       1_000,
       1,
       "expression '.*' resulted in error: operation cancelled: actual cost limit exceeded",
     ],
     [
-      'all together take too long',
+      'all match conditions together exceed the cost budget',
       300,
       9,
       'validation failed due to running out of cost budget, no further validation rules will be run',
     ],
-  ])('are not asked, and fail, when of their conditions %s', async (_, rounds, count, why) => {
+  ])('are not called, and fail, when %s', async (_, rounds, count, why) => {
     const expression = `lists.range(${rounds}).all(x, lists.range(300).all(y, y >= x - x))`;
     const matchConditions = Array.from({ length: count }, (__, index) => ({ name: `c${index}`, expression }));
     using t = await start([{ more: { matchConditions } }]);
@@ -198,7 +198,7 @@ describe('webhooks', () => {
     expect(server.asked('/a')).toHaveLength(0);
   });
 
-  it('are never asked about their own configurations', async () => {
+  it('are never called for webhook configurations', async () => {
     using t = await start([{ type: 'validating' }, { type: 'mutating' }]);
     answers = { '/a': () => ({ response: { allowed: false } }) };
     expect((await t.ask(ADMIN, 'DELETE', `${CONFIGURATIONS}/validatingwebhookconfigurations/hooks`)).code).toBe(200);
@@ -206,7 +206,7 @@ describe('webhooks', () => {
     expect((await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } })).code).toBe(201);
   });
 
-  it('fail when they do not answer in time, by the clock of the server', async () => {
+  it('fail when they do not respond within the timeout, by the clock of the server', async () => {
     using t = await start([{ type: 'validating', more: { timeoutSeconds: 30 } }]);
     const asked = new Promise<void>((resolve) => {
       answers = {
@@ -224,7 +224,7 @@ describe('webhooks', () => {
     expect([code, body.message]).toEqual([500, `Internal error occurred: ${why}`]);
   });
 
-  it('are asked on a fresh connection where theirs was closed meanwhile', async () => {
+  it('are called on a new connection if the idle one was closed', async () => {
     using t = await start([{ type: 'validating' }]);
     for (const name of ['x', 'y', 'z']) {
       expect((await t.ask(ADMIN, 'POST', MAPS, { metadata: { name } })).code).toBe(201);
@@ -232,7 +232,7 @@ describe('webhooks', () => {
     }
   });
 
-  it('warn whom they let through, and are cut short where they say too much', async () => {
+  it('return warnings with an allowed request, truncated when they are too long', async () => {
     using t = await start([{ type: 'validating' }]);
     answers = {
       '/a': () => ({ response: { allowed: true, warnings: ['careful', 'x'.repeat(10_000), 'y'.repeat(10_000)] } }),
@@ -252,14 +252,14 @@ describe('webhooks', () => {
     expect((headers.warning as string[]).map((line) => line.length)).toEqual([15, 264, 264]);
   });
 
-  it('add to what the audit log says', async () => {
+  it('add annotations to the audit event', async () => {
     using t = await start([{ type: 'validating' }]);
     answers = { '/a': () => ({ response: { allowed: true, auditAnnotations: { why: 'because' } } }) };
     await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
     expect(t.audited.at(-1)?.annotations).toEqual({ 'a.hooks.test/why': 'because' });
   });
 
-  it('behind a Service are reached at its external name, else where the embedder says', async () => {
+  it('behind a Service are reached at its external name, or at the address from resolveService', async () => {
     const port = Number(new URL(server.url).port);
     const service = { namespace: 'default', name: 'hooks', path: '/a' };
     using t = await start(
@@ -290,7 +290,7 @@ describe('webhooks', () => {
     expect((await u.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } })).code).toBe(201);
   });
 
-  it('of another version of the same resource are asked in their own, unless they match exactly alone', async () => {
+  it('for another version of the same resource receive that version, unless their match policy is Exact', async () => {
     const rules = [{ apiGroups: [''], apiVersions: ['v7'], operations: ['*'], resources: ['configmaps'] }];
     using t = await start([
       { type: 'validating', path: '/a', more: { rules } },

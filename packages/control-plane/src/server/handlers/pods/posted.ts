@@ -25,7 +25,7 @@ export async function servePosted(
 ): Promise<ApiResponse> {
   const apiVersion = group === '' ? version : `${group}/${version}`;
   const schema = schemaFor(apiVersion, kind);
-  if (!schema) throw new TypeError(`there is no schema of ${kind} in ${apiVersion}`);
+  if (!schema) throw new TypeError(`no schema is known for ${kind} in ${apiVersion}`);
   const resource: ApiResource = {
     ...context.resource,
     group,

@@ -108,5 +108,5 @@ async function beginningOf(body: AsyncIterable<string>): Promise<string> {
     text += chunk;
     if (text.length > MOST_ERROR_CHARACTERS) break;
   }
-  return text.slice(0, MOST_ERROR_CHARACTERS).trim() || 'the kubelet gave no reason';
+  return text.slice(0, MOST_ERROR_CHARACTERS).trim() || 'the kubelet returned no error message';
 }

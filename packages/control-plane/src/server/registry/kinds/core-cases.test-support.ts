@@ -98,7 +98,7 @@ export const CASES: readonly Case[] = [
     secret('kubernetes.io/dockerconfigjson', { '.dockerconfigjson': base64('{"auths":{}}') }),
   ],
   [
-    'secrets for log-ins',
+    'secrets of other types',
     secret('kubernetes.io/basic-auth', {}),
     secret('kubernetes.io/basic-auth', { username: 'YQ==' }),
     secret('kubernetes.io/ssh-auth', {}),

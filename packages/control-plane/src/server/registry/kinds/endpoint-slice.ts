@@ -38,11 +38,11 @@ export const endpointSliceRules: KindRules = {
   },
   countsGeneration: (object, old) => contentOf(object) !== contentOf(old),
   columns: [
-    column('AddressType', 'What kind of addresses these are.', (object) => as<EndpointSlice>(object).addressType ?? ''),
-    column('Ports', 'Ports that take traffic.', (object) =>
+    column('AddressType', 'Type of the addresses.', (object) => as<EndpointSlice>(object).addressType ?? ''),
+    column('Ports', 'Ports that receive traffic.', (object) =>
       shown((as<EndpointSlice>(object).ports ?? []).map(({ port, name }) => `${port ?? (name || '*')}`)),
     ),
-    column('Endpoints', 'Addresses that take traffic.', (object) =>
+    column('Endpoints', 'Addresses that receive traffic.', (object) =>
       shown((as<EndpointSlice>(object).endpoints ?? []).flatMap(({ addresses = [] }) => addresses)),
     ),
     AGE,

@@ -46,7 +46,7 @@ export const CASES: readonly Case[] = [
     old({ ...GOOD_OLD, type: 'Nope' }),
   ],
   [
-    'events of the younger group',
+    'events of the newer group',
     young(GOOD_NEW),
     young({}),
     young({ regarding: ABOUT }),

@@ -34,8 +34,8 @@ function spoiled(value: unknown, random: Random): unknown {
 }
 
 // The test server throws internal errors instead of returning them, so they fail these tests.
-describe('whatever is sent', () => {
-  it('as an object is taken or refused, and shown', async () => {
+describe('random input', () => {
+  it('as an object is accepted or refused without an internal error, and displayed', async () => {
     const t = startTestServer();
     const random = seededRandom(7);
     const codes = new Set<number>();
@@ -48,7 +48,7 @@ describe('whatever is sent', () => {
     expect([...codes].sort()).toEqual([201, 400, 422]);
   });
 
-  it('as the status of a pod is taken or refused, and shown', async () => {
+  it('as the status of a pod is accepted or refused without an internal error, and displayed', async () => {
     const t = startTestServer();
     const random = seededRandom(8);
     const codes = new Set<number>();

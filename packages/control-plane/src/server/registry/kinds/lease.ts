@@ -16,7 +16,10 @@ export const leaseRules: KindRules = {
       problems.push(invalid('spec.leaseDurationSeconds', leaseDurationSeconds, 'must be greater than 0'));
     return [...problems, ...notNegative('spec.leaseTransitions', leaseTransitions)];
   },
-  columns: [column('Holder', 'Who leads.', (object) => as<Lease>(object).spec?.holderIdentity ?? ''), AGE],
+  columns: [
+    column('Holder', 'Identity of the current holder.', (object) => as<Lease>(object).spec?.holderIdentity ?? ''),
+    AGE,
+  ],
 };
 
 /** The API server accepts these fields only with coordinated leader election, which is off by default. */

@@ -15,7 +15,7 @@ afterAll(async () => {
   await both?.[Symbol.asyncDispose]();
 });
 
-describe('built-in kinds are completed, judged and shown as by the real server', () => {
+describe('built-in kinds are defaulted, validated and displayed as by the real server', () => {
   const cases = [...CORE, ...SERVICES, ...NETWORK, ...STORAGE, ...POLICY, ...EVENTS];
   it.each(cases.map(([sentence, ...steps]) => ({ sentence, steps })))('$sentence', async ({ steps }) => {
     for (const step of steps) {

@@ -11,7 +11,7 @@ interface ServiceSpec {
 const specOf = ({ body }: Answer): ServiceSpec => body.spec as ServiceSpec;
 
 describe('a namespace', () => {
-  it('stays after its deletion until its own finalizers are gone', async () => {
+  it('stays after its deletion until its spec finalizers are removed', async () => {
     const t = startTestServer();
     const path = '/api/v1/namespaces/a';
     await t.call('POST', '/api/v1/namespaces', { metadata: { name: 'a' } });
@@ -26,7 +26,7 @@ describe('a namespace', () => {
     expect((await t.call('GET', path)).status).toBe(404);
   });
 
-  it('stays for finalizers of its metadata too', async () => {
+  it('stays while its metadata has finalizers', async () => {
     const t = startTestServer();
     const path = '/api/v1/namespaces/a';
     await t.call('POST', '/api/v1/namespaces', { metadata: { name: 'a', finalizers: ['x.y/z'] } });
@@ -39,7 +39,7 @@ describe('a namespace', () => {
 });
 
 describe('services', () => {
-  it('never share an address or a node port, however many are made at once', async () => {
+  it('never share an address or a node port, however many are created at once', async () => {
     const t = startTestServer();
     const made = await Promise.all(
       Array.from({ length: 100 }, (_, index) =>
@@ -53,7 +53,7 @@ describe('services', () => {
     expect(new Set(made.map((answer) => specOf(answer).ports[0]?.nodePort)).size).toBe(100);
   });
 
-  it('say when there is no address left, and give theirs back when they are deleted', async () => {
+  it('are refused when no address is free, and release their address on deletion', async () => {
     const t = startTestServer();
     const create = (name: string) => t.call('POST', SERVICES, { metadata: { name }, spec: { ports: [{ port: 80 }] } });
     for (let index = 0; index < 254; index++) expect((await create(`s${index}`)).status).toBe(201);
@@ -63,10 +63,14 @@ describe('services', () => {
   });
 
   it.each([
-    ['clusterIP', { clusterIP: '10.0.0.9', ports: [{ port: 80 }] }, 'provided IP is already allocated'],
-    ['nodePort', { type: 'NodePort', ports: [{ port: 80, nodePort: 30009 }] }, 'provided port is already allocated'],
-    ['nodePort beyond', { type: 'NodePort', ports: [{ port: 80, nodePort: 9 }] }, 'is not in the valid range'],
-  ])('are refused a %s that another one has', async (_what, spec, message) => {
+    ['an allocated clusterIP', { clusterIP: '10.0.0.9', ports: [{ port: 80 }] }, 'provided IP is already allocated'],
+    [
+      'an allocated nodePort',
+      { type: 'NodePort', ports: [{ port: 80, nodePort: 30009 }] },
+      'provided port is already allocated',
+    ],
+    ['a nodePort out of range', { type: 'NodePort', ports: [{ port: 80, nodePort: 9 }] }, 'is not in the valid range'],
+  ])('are refused with %s', async (_what, spec, message) => {
     const t = startTestServer();
     const owner = { type: 'NodePort', clusterIP: '10.0.0.9', ports: [{ port: 80, nodePort: 30009 }] };
     await t.call('POST', SERVICES, { metadata: { name: 'owner' }, spec: owner });
@@ -74,7 +78,7 @@ describe('services', () => {
     expect([answer.status, answer.body.message]).toEqual([422, expect.stringContaining(message)]);
   });
 
-  it('have the addresses that they had when the server started', async () => {
+  it('keep their addresses across a restart', async () => {
     const t = startTestServer();
     const kept = { metadata: { name: 's', namespace: 'a' }, spec: { clusterIPs: ['10.0.0.9'] } };
     t.server.storage.create('services', 'a/s', kept);
@@ -85,7 +89,7 @@ describe('services', () => {
 });
 
 describe('events', () => {
-  it('are watched in the shape of the group, whoever wrote them', async () => {
+  it('are watched in the shape of the requested group, whichever group wrote them', async () => {
     const t = startTestServer();
     const events = await t.stream('/apis/events.k8s.io/v1/namespaces/a/events?watch=true');
     const next = events.next();
@@ -124,9 +128,9 @@ describe('claims', () => {
   const CLAIMS = '/api/v1/namespaces/a/persistentvolumeclaims';
   const storage = (amount: string): object => ({ spec: { resources: { requests: { storage: amount } } } });
   it.each([
-    ['grow when they are bound', 'Bound', storage('2Gi'), 200],
-    ['do not grow before', 'Pending', storage('2Gi'), 422],
-    ['keep how they are mounted', 'Bound', { spec: { accessModes: ['ReadOnlyMany'] } }, 422],
+    ['may grow when they are bound', 'Bound', storage('2Gi'), 200],
+    ['may not grow before they are bound', 'Pending', storage('2Gi'), 422],
+    ['may not change their access modes', 'Bound', { spec: { accessModes: ['ReadOnlyMany'] } }, 422],
   ])('%s', async (_what, phase, change, status) => {
     const t = startTestServer();
     const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
@@ -137,7 +141,7 @@ describe('claims', () => {
 });
 
 describe('secrets', () => {
-  it('of registries are refused without a word of what is in them', async () => {
+  it('for registries are refused without revealing their content', async () => {
     const t = startTestServer();
     const data = { '.dockerconfigjson': Buffer.from('hunter2').toString('base64') };
     const secret = { metadata: { name: 's' }, type: 'kubernetes.io/dockerconfigjson', data };
@@ -145,7 +149,7 @@ describe('secrets', () => {
     expect([status, JSON.stringify(body)]).toEqual([422, expect.not.stringContaining('hunter2')]);
   });
 
-  it('take keys that are special to JavaScript', async () => {
+  it('accept keys that are special to JavaScript', async () => {
     const t = startTestServer();
     const text = '{"metadata":{"name":"s"},"stringData":{"__proto__":"x","constructor":"y"}}';
     const { body } = await t.call('POST', '/api/v1/namespaces/a/secrets', text);
@@ -154,7 +158,7 @@ describe('secrets', () => {
 });
 
 describe('quotas', () => {
-  it('show what is used of what may be asked for, and of what may be reached', async () => {
+  it('show used and allowed requests and limits', async () => {
     const t = startTestServer();
     const quotas = '/api/v1/namespaces/a/resourcequotas';
     await t.call('POST', quotas, {

@@ -39,15 +39,15 @@ export const podDisruptionBudgetRules: KindRules = {
     ];
   },
   columns: [
-    column('Min Available', 'Pods that must be there.', (object) =>
+    column('Min Available', 'Number or percentage of pods that must stay available.', (object) =>
       text(as<PodDisruptionBudget>(object).spec?.minAvailable),
     ),
-    column('Max Unavailable', 'Pods that may be missing.', (object) =>
+    column('Max Unavailable', 'Number or percentage of pods that may be unavailable.', (object) =>
       text(as<PodDisruptionBudget>(object).spec?.maxUnavailable),
     ),
     count(
       'Allowed Disruptions',
-      'Pods that may go now.',
+      'Number of pods that may be disrupted now.',
       (object) => as<PodDisruptionBudget>(object).status?.disruptionsAllowed ?? 0,
     ),
     AGE,

@@ -37,17 +37,17 @@ export const priorityClassRules: KindRules = {
   // No mutable field is part of the desired state.
   countsGeneration: () => false,
   columns: [
-    count('Value', 'How important pods of it are.', (object) => as<PriorityClass>(object).value ?? 0),
+    count('Value', 'Priority of pods of this class.', (object) => as<PriorityClass>(object).value ?? 0),
     column(
       'Global-Default',
-      'Whether it is that of pods that name none.',
+      'Whether the class is the default for pods that name no class.',
       (object) => as<PriorityClass>(object).globalDefault ?? false,
       { type: 'boolean' },
     ),
     AGE,
     column(
       'PreemptionPolicy',
-      'Whether others make room for its pods.',
+      'Whether pods of this class preempt pods of lower priority.',
       (object) => as<PriorityClass>(object).preemptionPolicy ?? '<unset>',
     ),
   ],

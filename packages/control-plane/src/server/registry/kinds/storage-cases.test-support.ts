@@ -68,7 +68,7 @@ export const CASES: readonly Case[] = [
     table(CLAIMS),
   ],
   [
-    'a driver of volumes',
+    'a CSI driver',
     driver({}),
     tried(DRIVERS, {}),
     driver({ attachRequired: false, volumeLifecycleModes: ['Ephemeral', 'Persistent'], fsGroupPolicy: 'File' }),

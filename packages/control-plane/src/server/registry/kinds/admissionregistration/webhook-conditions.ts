@@ -11,7 +11,7 @@ export async function loadConditionCompiler(): Promise<void> {
 
 /** expressionProblems validates the expression of a condition; the compiler must be loaded. */
 export function expressionProblems(field: string, expression: Loose<string>): FieldProblem[] {
-  if (!engine) throw new TypeError('conditions are judged before their compiler is loaded');
+  if (!engine) throw new TypeError('the match condition compiler is not loaded');
   const source = expression.trim();
   try {
     const { type } = engine.compileExpression(source, { variables: engine.admissionVariables, hasBind: false });

@@ -30,7 +30,7 @@ function webhookRules(mutates: boolean): KindRules {
     columns: [
       count(
         'Webhooks',
-        'How many are asked.',
+        'Number of webhooks.',
         (object) => as<ValidatingWebhookConfiguration>(object).webhooks?.length ?? 0,
       ),
       AGE,

@@ -16,13 +16,13 @@ export const controllerRevisionRules: KindRules = {
     return problems;
   },
   columns: [
-    column('Controller', 'What it is a revision of.', ({ metadata }) => {
+    column('Controller', 'Controller that owns the revision.', ({ metadata }) => {
       const owner = metadata?.ownerReferences?.find(({ controller }) => controller);
       if (!owner) return '<none>';
       const group = owner.apiVersion.includes('/') ? `.${owner.apiVersion.split('/')[0]}` : '';
       return `${owner.kind.toLowerCase()}${group}/${owner.name}`;
     }),
-    column('Revision', 'Which one it is.', (object) => as<ControllerRevision>(object).revision ?? 0),
+    column('Revision', 'Number of the revision.', (object) => as<ControllerRevision>(object).revision ?? 0),
     AGE,
   ],
 };

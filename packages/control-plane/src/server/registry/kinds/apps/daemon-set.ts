@@ -59,20 +59,20 @@ export const daemonSetRules: KindRules = {
     ];
   },
   columns: [
-    count('Desired', 'Nodes that should run the pod.', (object) => statusOf(object).desiredNumberScheduled ?? 0),
-    count('Current', 'Nodes that run the pod.', (object) => statusOf(object).currentNumberScheduled ?? 0),
-    count('Ready', 'Nodes whose pod is ready.', (object) => statusOf(object).numberReady ?? 0),
+    count(
+      'Desired',
+      'Number of nodes that should run the pod.',
+      (object) => statusOf(object).desiredNumberScheduled ?? 0,
+    ),
+    count('Current', 'Number of nodes that run the pod.', (object) => statusOf(object).currentNumberScheduled ?? 0),
+    count('Ready', 'Number of nodes whose pod is ready.', (object) => statusOf(object).numberReady ?? 0),
     count(
       'Up-to-date',
-      'Nodes with a pod of the current template.',
+      'Number of nodes with a pod of the current template.',
       (object) => statusOf(object).updatedNumberScheduled ?? 0,
     ),
-    count(
-      'Available',
-      'Nodes whose pod has been ready long enough.',
-      (object) => statusOf(object).numberAvailable ?? 0,
-    ),
-    column('Node Selector', 'Labels of its nodes.', (object) => {
+    count('Available', 'Number of nodes whose pod is available.', (object) => statusOf(object).numberAvailable ?? 0),
+    column('Node Selector', 'Labels that select the nodes.', (object) => {
       const labels = Object.entries(as<DaemonSet>(object).spec?.template?.spec?.nodeSelector ?? {});
       return labels.length === 0
         ? '<none>'
@@ -84,7 +84,7 @@ export const daemonSetRules: KindRules = {
     AGE,
     CONTAINERS,
     IMAGES,
-    wide('Selector', 'Labels of its pods.', (object) => selectorText(as<DaemonSet>(object).spec?.selector)),
+    wide('Selector', 'Labels that select the pods.', (object) => selectorText(as<DaemonSet>(object).spec?.selector)),
   ],
 };
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startTestServer } from '../../../in-process.test-support.ts';
 
-test('counts a change of annotations as one of what is wanted, and none of labels', async () => {
+test('increments the generation for a change of annotations but not of labels', async () => {
   const { call } = startTestServer();
   const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'a', image: 'a' }] } };
   const spec = { selector: { matchLabels: { app: 'a' } }, template };

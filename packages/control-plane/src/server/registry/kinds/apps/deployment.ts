@@ -59,24 +59,20 @@ export const deploymentRules: KindRules = {
     return old ? [...problems, ...selectorImmutable(spec, asDeployment(old).spec ?? {})] : problems;
   },
   columns: [
-    column('Ready', 'Pods that are ready, of those that are wanted.', (object) => {
+    column('Ready', 'Number of ready pods out of the desired number.', (object) => {
       const { spec, status } = as<Deployment>(object);
       return `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`;
     }),
     column(
       'Up-to-date',
-      'Pods of the current template.',
+      'Number of pods of the current template.',
       (object) => as<Deployment>(object).status?.updatedReplicas ?? 0,
     ),
-    column(
-      'Available',
-      'Pods that have been ready long enough.',
-      (object) => as<Deployment>(object).status?.availableReplicas ?? 0,
-    ),
+    column('Available', 'Number of available pods.', (object) => as<Deployment>(object).status?.availableReplicas ?? 0),
     AGE,
     CONTAINERS,
     IMAGES,
-    wide('Selector', 'Labels of its pods.', (object) => selectorText(as<Deployment>(object).spec?.selector)),
+    wide('Selector', 'Labels that select the pods.', (object) => selectorText(as<Deployment>(object).spec?.selector)),
   ],
   subresources: { scale: () => ({ projection: scaleProjection() }) },
 };

@@ -40,13 +40,13 @@ export const replicaSetRules: KindRules = {
     return old ? [...problems, ...selectorImmutable(spec, asReplicaSet(old).spec ?? {})] : problems;
   },
   columns: [
-    count('Desired', 'Pods that are wanted.', (object) => as<ReplicaSet>(object).spec?.replicas ?? 0),
-    count('Current', 'Pods that are there.', (object) => as<ReplicaSet>(object).status?.replicas ?? 0),
-    count('Ready', 'Pods that are ready.', (object) => as<ReplicaSet>(object).status?.readyReplicas ?? 0),
+    count('Desired', 'Number of desired pods.', (object) => as<ReplicaSet>(object).spec?.replicas ?? 0),
+    count('Current', 'Number of existing pods.', (object) => as<ReplicaSet>(object).status?.replicas ?? 0),
+    count('Ready', 'Number of ready pods.', (object) => as<ReplicaSet>(object).status?.readyReplicas ?? 0),
     AGE,
     CONTAINERS,
     IMAGES,
-    wide('Selector', 'Labels of its pods.', (object) => selectorText(as<ReplicaSet>(object).spec?.selector)),
+    wide('Selector', 'Labels that select the pods.', (object) => selectorText(as<ReplicaSet>(object).spec?.selector)),
   ],
   subresources: { scale: () => ({ projection: scaleProjection() }) },
 };

@@ -37,7 +37,7 @@ const WORKLOAD: ScaleParts = {
 export function scaleProjection(parts: ScaleParts = WORKLOAD): Projection {
   const [group, version, kind] = ['autoscaling', 'v1', 'Scale'] as const;
   const schema = schemaFor(`${group}/${version}`, kind);
-  if (!schema) throw new TypeError('there is no schema of Scale');
+  if (!schema) throw new TypeError('no schema is known for Scale');
   return {
     group,
     version,

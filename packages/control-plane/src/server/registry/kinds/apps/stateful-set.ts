@@ -73,7 +73,7 @@ export const statefulSetRules: KindRules = {
     return problems;
   },
   columns: [
-    column('Ready', 'Pods that are ready, of those that are wanted.', (object) => {
+    column('Ready', 'Number of ready pods out of the desired number.', (object) => {
       const { spec, status } = as<StatefulSet>(object);
       return `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`;
     }),

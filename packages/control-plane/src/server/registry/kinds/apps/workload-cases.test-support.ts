@@ -33,12 +33,12 @@ function common(plural: string): Case[] {
   const path = `${APPS}/${plural}`;
   const patched = (spec: object): Step => ['PATCH', `${path}/u`, { spec }, MERGE];
   return [
-    [`the least that makes one of ${plural}`, tried(plural, { selector: SELECTOR, template: TEMPLATE })],
+    [`the minimal spec of ${plural}`, tried(plural, { selector: SELECTOR, template: TEMPLATE })],
     [`a table of ${plural}`, tabled(path, { selector: SCALE_LABELS, template: SEVERAL })],
     [`no spec: ${plural}`, tried(plural, undefined)],
     [`a selector of everything: ${plural}`, tried(plural, { selector: {}, template: ENDING }, 'p.x')],
     [
-      `numbers and words that are wrong: ${plural}`,
+      `invalid numbers and values: ${plural}`,
       tried(plural, {
         replicas: -1,
         minReadySeconds: -1,
@@ -54,7 +54,7 @@ function common(plural: string): Case[] {
       }),
     ],
     [
-      `a selector that is wrong: ${plural}`,
+      `an invalid selector: ${plural}`,
       tried(plural, {
         selector: { ...SELECTOR, matchExpressions: [{ key: 'a', operator: 'In' }] },
         template: TEMPLATE,
@@ -86,7 +86,7 @@ function common(plural: string): Case[] {
       }),
     ],
     [
-      `what may be changed of ${plural}`,
+      `allowed updates of ${plural}`,
       ['POST', path, { metadata: { name: 'u' }, spec: { replicas: 0, selector: SELECTOR, template: IDLE } }],
       patched({ selector: { matchLabels: { q: 'b' } }, serviceName: 'x' }),
       patched({ selector: { matchLabels: { q: 'b' } }, template: { metadata: { labels: { q: 'b' } } } }),

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => both[Symbol.asyncDispose]());
 
-describe('the same as on the real server is', () => {
+describe('workloads behave as on the real server', () => {
   it.each(CASES)('$sentence', async ({ steps }) => {
     for (const step of steps) {
       const { real, ours } = await both.ask(step);

@@ -28,23 +28,23 @@ export const horizontalPodAutoscalerRules: KindRules = {
   },
   validate: (object) => autoscalerProblems(asAutoscaler(object).spec ?? {}),
   columns: [
-    column('Reference', 'What is scaled.', (object) => {
+    column('Reference', 'Workload that is scaled.', (object) => {
       const { kind = '', name = '' } = as<HorizontalPodAutoscaler>(object).spec?.scaleTargetRef ?? {};
       return `${kind}/${name}`;
     }),
-    column('Targets', 'What is measured, and what is wanted.', (object) => targets(as(object))),
-    column('MinPods', 'Least number of pods.', (object) => {
+    column('Targets', 'Current and target value of each metric.', (object) => targets(as(object))),
+    column('MinPods', 'Minimum number of pods.', (object) => {
       const least = as<HorizontalPodAutoscaler>(object).spec?.minReplicas;
       return least === undefined ? '<unset>' : String(least);
     }),
     column(
       'MaxPods',
-      'Largest number of pods.',
+      'Maximum number of pods.',
       (object) => as<HorizontalPodAutoscaler>(object).spec?.maxReplicas ?? 0,
     ),
     column(
       'Replicas',
-      'Pods that there are.',
+      'Current number of pods.',
       (object) => as<HorizontalPodAutoscaler>(object).status?.currentReplicas ?? 0,
     ),
     AGE,

@@ -15,12 +15,14 @@ function tried(sentence: string, path: string, spec: object | undefined, name = 
 const LONG = `${'very-'.repeat(13)}long`;
 
 const JOB_CASES: readonly Case[] = [
-  tried('the least that makes a Job', JOBS, { template }),
+  tried('the minimal spec of a Job', JOBS, { template }),
   ['a table of Jobs', tabled(JOBS, { template })],
   ['a table of suspended Jobs', tabled(JOBS, { suspend: true, parallelism: 3, template })],
   tried('a Job without spec', JOBS, undefined),
-  tried('a Job that is restarted for ever', JOBS, { template: { spec: { containers: [{ name: 'c', image: 'i' }] } } }),
-  tried('a Job with wrong numbers and words', JOBS, {
+  tried('a Job with the restart policy Always', JOBS, {
+    template: { spec: { containers: [{ name: 'c', image: 'i' }] } },
+  }),
+  tried('a Job with invalid numbers and values', JOBS, {
     parallelism: -1,
     completions: -1,
     activeDeadlineSeconds: -1,
@@ -30,20 +32,24 @@ const JOB_CASES: readonly Case[] = [
     podReplacementPolicy: 'X',
     template,
   }),
-  tried('a Job that counts, but not to what', JOBS, { completionMode: 'Indexed', parallelism: 3, template }, 'p.x'),
-  tried('a Job that counts', JOBS, { completionMode: 'Indexed', completions: 3, template }, 'p.x'),
-  tried('a Job that chooses its pods', JOBS, { manualSelector: true, selector: { matchLabels: { a: 'b' } }, template }),
-  tried('a Job that chooses no pods', JOBS, { manualSelector: true, template }),
-  tried('a limit for each of none', JOBS, { backoffLimitPerIndex: 1, template }),
-  tried('more failures than there can be', JOBS, {
+  tried('an indexed Job without completions', JOBS, { completionMode: 'Indexed', parallelism: 3, template }, 'p.x'),
+  tried('an indexed Job', JOBS, { completionMode: 'Indexed', completions: 3, template }, 'p.x'),
+  tried('a Job with a manual selector', JOBS, {
+    manualSelector: true,
+    selector: { matchLabels: { a: 'b' } },
+    template,
+  }),
+  tried('a Job with manualSelector but no selector', JOBS, { manualSelector: true, template }),
+  tried('a per-index backoff limit without indexes', JOBS, { backoffLimitPerIndex: 1, template }),
+  tried('more failed indexes than completions', JOBS, {
     backoffLimitPerIndex: 1,
     completionMode: 'Indexed',
     completions: 3,
     maxFailedIndexes: 5,
     template,
   }),
-  tried('limits for each', JOBS, { backoffLimitPerIndex: 1, completionMode: 'Indexed', completions: 3, template }),
-  tried('policies of failure', JOBS, {
+  tried('per-index limits', JOBS, { backoffLimitPerIndex: 1, completionMode: 'Indexed', completions: 3, template }),
+  tried('pod failure policies', JOBS, {
     podFailurePolicy: {
       rules: [
         { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] },
@@ -52,10 +58,10 @@ const JOB_CASES: readonly Case[] = [
     },
     template,
   }),
-  tried('no pods at once', JOBS, { parallelism: 0, template }),
+  tried('zero parallelism', JOBS, { parallelism: 0, template }),
   tried('a Job with a long name', JOBS, { template }, LONG),
   [
-    'what may be changed of a Job',
+    'allowed updates of a Job',
     ['POST', JOBS, { metadata: { name: 'u' }, spec: { suspend: true, template } }],
     ...(
       [
@@ -71,16 +77,16 @@ const JOB_CASES: readonly Case[] = [
 ];
 
 const BUDGET_CASES: readonly Case[] = [
-  tried('a budget that says nothing', BUDGETS, undefined),
-  tried('a budget of all', BUDGETS, { minAvailable: 1, selector: {} }),
-  tried('a budget that says too much', BUDGETS, { minAvailable: 1, maxUnavailable: '1%' }),
-  tried('a budget below nothing', BUDGETS, {
+  tried('an empty budget', BUDGETS, undefined),
+  tried('a budget for all pods', BUDGETS, { minAvailable: 1, selector: {} }),
+  tried('a budget with minAvailable and maxUnavailable', BUDGETS, { minAvailable: 1, maxUnavailable: '1%' }),
+  tried('a negative budget', BUDGETS, {
     minAvailable: -1,
     selector: { matchExpressions: [{ key: 'a', operator: 'X' }] },
     unhealthyPodEvictionPolicy: 'X',
   }),
-  tried('a budget of more than all', BUDGETS, { minAvailable: '200%' }),
-  tried('a budget of no number', BUDGETS, { maxUnavailable: 'x' }),
+  tried('a budget above 100%', BUDGETS, { minAvailable: '200%' }),
+  tried('a budget that is not a number', BUDGETS, { maxUnavailable: 'x' }),
   [
     'budgets in a table',
     [
@@ -95,25 +101,29 @@ const BUDGET_CASES: readonly Case[] = [
 const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'x' };
 
 const AUTOSCALER_CASES: readonly Case[] = [
-  tried('the least that makes an autoscaler', AUTOSCALERS, { maxReplicas: 3, scaleTargetRef }),
-  tried('an autoscaler of nothing', AUTOSCALERS, {}),
-  tried('an autoscaler to nothing', AUTOSCALERS, { maxReplicas: 0, minReplicas: 0, scaleTargetRef }),
-  tried('an autoscaler with more at least than at most', AUTOSCALERS, {
+  tried('the minimal spec of an autoscaler', AUTOSCALERS, { maxReplicas: 3, scaleTargetRef }),
+  tried('an autoscaler without a target', AUTOSCALERS, {}),
+  tried('an autoscaler to zero replicas', AUTOSCALERS, { maxReplicas: 0, minReplicas: 0, scaleTargetRef }),
+  tried('an autoscaler with a minimum above its maximum', AUTOSCALERS, {
     maxReplicas: 1,
     minReplicas: 2,
     scaleTargetRef,
   }),
-  tried('an autoscaler that is in no hurry', AUTOSCALERS, {
+  tried('an autoscaler with invalid scale-down policies', AUTOSCALERS, {
     maxReplicas: 3,
     scaleTargetRef,
     behavior: { scaleUp: {}, scaleDown: { policies: [{ type: 'Pods', value: 0, periodSeconds: 0 }] } },
   }),
-  tried('an autoscaler that says how fast', AUTOSCALERS, { maxReplicas: 3, scaleTargetRef, behavior: { scaleUp: {} } }),
-  tried('an autoscaler of what has no name', AUTOSCALERS, {
+  tried('an autoscaler with a scale-up behavior', AUTOSCALERS, {
+    maxReplicas: 3,
+    scaleTargetRef,
+    behavior: { scaleUp: {} },
+  }),
+  tried('an autoscaler of an invalid target', AUTOSCALERS, {
     maxReplicas: 3,
     scaleTargetRef: { apiVersion: 'v1', kind: 'a/b', name: 'c/d' },
   }),
-  tried('metrics that are wrong', AUTOSCALERS, {
+  tried('invalid metrics', AUTOSCALERS, {
     maxReplicas: 3,
     scaleTargetRef,
     metrics: [
@@ -152,10 +162,10 @@ const AUTOSCALER_CASES: readonly Case[] = [
 ];
 
 const NODE_CASES: readonly Case[] = [
-  tried('the least that makes a Node', NODES, undefined, 'OWN-a'),
-  tried('a Node with a range', NODES, { podCIDR: '10.1.0.0/24' }, 'OWN-a'),
+  tried('the minimal spec of a Node', NODES, undefined, 'OWN-a'),
+  tried('a Node with a pod CIDR', NODES, { podCIDR: '10.1.0.0/24' }, 'OWN-a'),
   tried(
-    'taints and ranges that are wrong',
+    'invalid taints and CIDRs',
     NODES,
     {
       podCIDRs: ['x'],
@@ -168,9 +178,9 @@ const NODE_CASES: readonly Case[] = [
     },
     'OWN-a',
   ),
-  tried('two ranges of the same kind', NODES, { podCIDRs: ['10.1.0.0/24', '10.1.1.0/24'] }, 'OWN-a'),
+  tried('two CIDRs of the same IP family', NODES, { podCIDRs: ['10.1.0.0/24', '10.1.1.0/24'] }, 'OWN-a'),
   [
-    'a Node says what it is when it comes',
+    'a Node sets its status on creation',
     [
       'POST',
       `${NODES}${DRY}`,
@@ -181,7 +191,7 @@ const NODE_CASES: readonly Case[] = [
     ],
   ],
   [
-    'what may be changed of a Node',
+    'allowed updates of a Node',
     [
       'POST',
       NODES,

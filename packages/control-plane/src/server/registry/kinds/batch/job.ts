@@ -42,15 +42,15 @@ export const jobRules: KindRules = {
     return old ? [...problems, ...jobUpdateProblems(job, asJob(old))] : problems;
   },
   columns: [
-    column('Status', 'How the job fares.', (object) => statusText(as(object))),
-    column('Completions', 'Pods that succeeded, of those that are wanted.', (object) => {
+    column('Status', 'Status of the job.', (object) => statusText(as(object))),
+    column('Completions', 'Number of succeeded pods out of the desired number.', (object) => {
       const { spec, status } = as<Job>(object);
       const succeeded = status?.succeeded ?? 0;
       if (spec?.completions !== undefined) return `${succeeded}/${spec.completions}`;
       const parallelism = spec?.parallelism ?? 0;
       return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`;
     }),
-    column('Duration', 'How long it took, or takes.', (object, now) => {
+    column('Duration', 'Time that the job took or has been running.', (object, now) => {
       const { startTime, completionTime } = as<Job>(object).status ?? {};
       const begin = startTime ? parseTime(startTime) : undefined;
       if (begin === undefined) return '';
@@ -59,7 +59,7 @@ export const jobRules: KindRules = {
     AGE,
     CONTAINERS,
     IMAGES,
-    wide('Selector', 'Labels of its pods.', (object) => selectorText(as<Job>(object).spec?.selector)),
+    wide('Selector', 'Labels that select the pods.', (object) => selectorText(as<Job>(object).spec?.selector)),
   ],
 };
 

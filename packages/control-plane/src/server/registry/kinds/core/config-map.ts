@@ -31,7 +31,7 @@ export const configMapRules: KindRules = {
     return old ? [...problems, ...frozen(object, old)] : problems;
   },
   columns: [
-    column('Data', 'How many values there are.', (object) => {
+    column('Data', 'Number of values.', (object) => {
       const { data, binaryData } = as<ConfigMap>(object);
       return sizeOf(data) + sizeOf(binaryData);
     }),

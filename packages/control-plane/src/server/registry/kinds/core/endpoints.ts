@@ -24,7 +24,7 @@ export const endpointsRules: KindRules = {
   validate: (object) =>
     (as<Endpoints>(object).subsets ?? []).flatMap((subset, index) => subsetProblems(`subsets[${index}]`, subset)),
   columns: [
-    column('Endpoints', 'Addresses that take traffic.', (object) => shown(as<Endpoints>(object).subsets ?? [])),
+    column('Endpoints', 'Addresses that receive traffic.', (object) => shown(as<Endpoints>(object).subsets ?? [])),
     AGE,
   ],
 };

@@ -12,27 +12,31 @@ type Times = Record<'firstTimestamp' | 'lastTimestamp' | 'eventTime', string | n
  * last.
  */
 export const eventColumns: readonly TableColumn[] = [
-  column('Last Seen', 'When it happened last.', (object, now) => lastSeen(object, now)),
-  column('Type', 'Normal, or a warning.', (object) => read(object).type ?? ''),
-  column('Reason', 'What happened, in one word.', (object) => read(object).reason ?? ''),
-  column('Object', 'What it happened to.', (object) => {
+  column('Last Seen', 'Time of the last occurrence.', (object, now) => lastSeen(object, now)),
+  column('Type', 'Normal or Warning.', (object) => read(object).type ?? ''),
+  column('Reason', 'Reason of the event in one word.', (object) => read(object).reason ?? ''),
+  column('Object', 'Object that the event is about.', (object) => {
     const { kind = '', name } = read(object).involvedObject ?? {};
     return name ? `${kind.toLowerCase()}/${name}` : kind.toLowerCase();
   }),
-  wide('Subobject', 'The part that it happened to.', (object) => read(object).involvedObject?.fieldPath ?? ''),
-  wide('Source', 'Who tells it.', (object) => {
+  wide(
+    'Subobject',
+    'Part of the object that the event is about.',
+    (object) => read(object).involvedObject?.fieldPath ?? '',
+  ),
+  wide('Source', 'Component that reported the event.', (object) => {
     const { source = {}, reportingComponent, reportingInstance } = read(object);
     const who = source.component || reportingComponent || '';
     const where = source.host || reportingInstance || '';
     return where === '' ? who : `${who}, ${where}`;
   }),
-  column('Message', 'What happened.', (object) => (read(object).message ?? '').trim()),
-  wide('First Seen', 'When it happened first.', (object, now) => firstSeen(object, now)),
-  wide('Count', 'How often it happened.', (object) => {
+  column('Message', 'Description of the event.', (object) => (read(object).message ?? '').trim()),
+  wide('First Seen', 'Time of the first occurrence.', (object, now) => firstSeen(object, now)),
+  wide('Count', 'Number of occurrences.', (object) => {
     const { series, count } = read(object);
     return series?.count ?? (count || 1);
   }),
-  column('Name', 'The name, unique within a namespace.', ({ metadata }) => metadata?.name ?? '', {
+  column('Name', 'Name must be unique within a namespace.', ({ metadata }) => metadata?.name ?? '', {
     format: 'name',
     priority: 1,
   }),

@@ -39,10 +39,7 @@ export const namespaceRules: KindRules = {
   },
   isKept: (object) => (as<Namespace>(object).spec?.finalizers ?? []).length > 0,
   subresources: { finalize: (whole) => ({ strategy: finalizeStrategy(whole) }) },
-  columns: [
-    column('Status', 'Whether it is active or on its way out.', (object) => as<Namespace>(object).status?.phase ?? ''),
-    AGE,
-  ],
+  columns: [column('Status', 'Phase of the namespace.', (object) => as<Namespace>(object).status?.phase ?? ''), AGE],
 };
 
 /** finalizeStrategy allows changes of the finalizers of the spec, and of mutable metadata. */

@@ -50,14 +50,14 @@ export const nodeRules: KindRules = {
     return old ? [...problems, ...updateProblems(spec, asNode(old).spec ?? {})] : problems;
   },
   columns: [
-    column('Status', 'Whether the node is ready, and takes pods.', (object) => {
+    column('Status', 'Whether the node is ready and schedulable.', (object) => {
       const { spec, status } = as<Node>(object);
       const ready = status?.conditions?.find(({ type }) => type === 'Ready');
       const words = [ready ? (ready.status === 'True' ? 'Ready' : 'NotReady') : 'Unknown'];
       if (spec?.unschedulable) words.push('SchedulingDisabled');
       return words.join(',');
     }),
-    column('Roles', 'What the node is for.', ({ metadata }) => {
+    column('Roles', 'Roles of the node.', ({ metadata }) => {
       const roles = new Set<string>();
       for (const [key, value] of Object.entries(metadata?.labels ?? {})) {
         if (key.startsWith(ROLE) && key.length > ROLE.length) roles.add(key.slice(ROLE.length));
@@ -77,7 +77,7 @@ export const nodeRules: KindRules = {
     ),
     wide(
       'Container-Runtime',
-      'What runs the containers.',
+      'Container runtime and its version.',
       (object) => as<Node>(object).status?.nodeInfo?.containerRuntimeVersion || '<unknown>',
     ),
   ],

@@ -49,29 +49,33 @@ export const persistentVolumeClaimRules: KindRules = {
   },
   subresources: { status: (whole) => ({ strategy: statusStrategy({ ...whole, validate: () => [] }) }) },
   columns: [
-    column('Status', 'Whether it has a volume.', (object) =>
+    column('Status', 'Phase of the claim.', (object) =>
       object.metadata?.deletionTimestamp ? 'Terminating' : (as<PersistentVolumeClaim>(object).status?.phase ?? ''),
     ),
-    column('Volume', 'The volume that it has.', (object) => as<PersistentVolumeClaim>(object).spec?.volumeName ?? ''),
-    column('Capacity', 'How large the volume is.', (object) =>
+    column(
+      'Volume',
+      'Volume that is bound to the claim.',
+      (object) => as<PersistentVolumeClaim>(object).spec?.volumeName ?? '',
+    ),
+    column('Capacity', 'Capacity of the volume.', (object) =>
       isBound(object) ? (as<PersistentVolumeClaim>(object).status?.capacity?.storage ?? '') : '',
     ),
-    column('Access Modes', 'How the volume can be mounted.', (object) =>
+    column('Access Modes', 'Access modes of the volume.', (object) =>
       isBound(object) ? accessModesText(as<PersistentVolumeClaim>(object).status?.accessModes) : '',
     ),
-    column('StorageClass', 'The class of storage that it wants.', (object) => {
+    column('StorageClass', 'Requested storage class.', (object) => {
       const { spec } = as<PersistentVolumeClaim>(object);
       return object.metadata?.annotations?.[CLASS_ANNOTATION] ?? spec?.storageClassName ?? '';
     }),
     column(
       'VolumeAttributesClass',
-      'The class of attributes that it wants.',
+      'Requested volume attributes class.',
       (object) => as<PersistentVolumeClaim>(object).spec?.volumeAttributesClassName ?? '<unset>',
     ),
     AGE,
     wide(
       'VolumeMode',
-      'Whether it has a file system.',
+      'Whether the volume is a file system or a block device.',
       (object) => as<PersistentVolumeClaim>(object).spec?.volumeMode ?? '<unset>',
     ),
   ],

@@ -44,36 +44,40 @@ export const persistentVolumeRules: KindRules = {
     }),
   },
   columns: [
-    column('Capacity', 'How large it is.', (object) => as<PersistentVolume>(object).spec?.capacity?.storage ?? '0'),
-    column('Access Modes', 'How it can be mounted.', (object) =>
+    column(
+      'Capacity',
+      'Capacity of the volume.',
+      (object) => as<PersistentVolume>(object).spec?.capacity?.storage ?? '0',
+    ),
+    column('Access Modes', 'Access modes of the volume.', (object) =>
       accessModesText(as<PersistentVolume>(object).spec?.accessModes),
     ),
     column(
       'Reclaim Policy',
-      'What becomes of it without a claim.',
+      'What happens to the volume when it is released from its claim.',
       (object) => as<PersistentVolume>(object).spec?.persistentVolumeReclaimPolicy ?? '',
     ),
-    column('Status', 'Whether a claim has it.', (object) =>
+    column('Status', 'Phase of the volume.', (object) =>
       object.metadata?.deletionTimestamp ? 'Terminating' : (as<PersistentVolume>(object).status?.phase ?? ''),
     ),
-    column('Claim', 'The claim that has it.', (object) => {
+    column('Claim', 'Claim that is bound to the volume.', (object) => {
       const { claimRef } = as<PersistentVolume>(object).spec ?? {};
       return claimRef ? `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}` : '';
     }),
-    column('StorageClass', 'The class of storage that it is.', (object) => {
+    column('StorageClass', 'Storage class of the volume.', (object) => {
       const annotated = object.metadata?.annotations?.[CLASS_ANNOTATION];
       return annotated ?? as<PersistentVolume>(object).spec?.storageClassName ?? '';
     }),
     column(
       'VolumeAttributesClass',
-      'The class of attributes that it has.',
+      'Volume attributes class of the volume.',
       (object) => as<PersistentVolume>(object).spec?.volumeAttributesClassName ?? '<unset>',
     ),
-    column('Reason', 'Why it failed.', (object) => as<PersistentVolume>(object).status?.reason ?? ''),
+    column('Reason', 'Reason of the failure.', (object) => as<PersistentVolume>(object).status?.reason ?? ''),
     AGE,
     wide(
       'VolumeMode',
-      'Whether it has a file system.',
+      'Whether the volume is a file system or a block device.',
       (object) => as<PersistentVolume>(object).spec?.volumeMode ?? '<unset>',
     ),
   ],

@@ -60,8 +60,8 @@ export const resourceQuotaRules: KindRules = {
     return old ? [...problems, ...scopeChange(object, old)] : problems;
   },
   columns: [
-    column('Request', 'What is used of what may be asked for.', (object) => shares(object, (name) => !isLimit(name))),
-    column('Limit', 'What is used of what may be reached.', (object) => shares(object, isLimit)),
+    column('Request', 'Used and allowed resource requests.', (object) => shares(object, (name) => !isLimit(name))),
+    column('Limit', 'Used and allowed resource limits.', (object) => shares(object, isLimit)),
     AGE,
   ],
 };

@@ -44,8 +44,8 @@ export const secretRules: KindRules = {
   },
   warningsOf: (object) => keyPairWarnings(object),
   columns: [
-    column('Type', 'What the data is for.', (object) => as<Secret>(object).type ?? ''),
-    column('Data', 'How many values there are.', (object) => Object.keys(as<Secret>(object).data ?? {}).length),
+    column('Type', 'Type of the secret.', (object) => as<Secret>(object).type ?? ''),
+    column('Data', 'Number of values.', (object) => Object.keys(as<Secret>(object).data ?? {}).length),
     AGE,
   ],
 };

@@ -22,8 +22,12 @@ export const ingressClassRules: KindRules = {
   },
   countsGeneration: specChanged,
   columns: [
-    column('Controller', 'Who serves it.', (object) => as<IngressClass>(object).spec?.controller ?? ''),
-    column('Parameters', 'What more there is to know.', (object) => {
+    column(
+      'Controller',
+      'Controller that implements the class.',
+      (object) => as<IngressClass>(object).spec?.controller ?? '',
+    ),
+    column('Parameters', 'Reference to the parameters of the controller.', (object) => {
       const { parameters } = as<IngressClass>(object).spec ?? {};
       if (!parameters) return '<none>';
       const kind = parameters.apiGroup ? `${parameters.kind}.${parameters.apiGroup}` : parameters.kind;

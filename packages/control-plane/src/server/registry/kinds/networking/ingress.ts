@@ -48,12 +48,12 @@ export const ingressRules: KindRules = {
     }),
   },
   columns: [
-    column('Class', 'Whose Ingress it is.', (object) => as<Ingress>(object).spec?.ingressClassName ?? '<none>'),
-    column('Hosts', 'Hosts that it answers for.', (object) => hosts(as<Ingress>(object))),
-    column('Address', 'Where it is reached.', (object) =>
+    column('Class', 'Class of the ingress.', (object) => as<Ingress>(object).spec?.ingressClassName ?? '<none>'),
+    column('Hosts', 'Hosts that the ingress serves.', (object) => hosts(as<Ingress>(object))),
+    column('Address', 'Addresses of the load balancer.', (object) =>
       (as<Ingress>(object).status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip || hostname).join(','),
     ),
-    column('Ports', 'Ports that it listens on.', (object) =>
+    column('Ports', 'Ports that the ingress listens on.', (object) =>
       (as<Ingress>(object).spec?.tls ?? []).length > 0 ? '80, 443' : '80',
     ),
     AGE,

@@ -40,7 +40,7 @@ export const networkPolicyRules: KindRules = {
   },
   countsGeneration: specChanged,
   columns: [
-    column('Pod-Selector', 'Pods that it is about.', (object) =>
+    column('Pod-Selector', 'Labels that select the pods.', (object) =>
       selectorText(as<NetworkPolicy>(object).spec?.podSelector),
     ),
     AGE,

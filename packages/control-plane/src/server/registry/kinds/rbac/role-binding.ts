@@ -36,14 +36,16 @@ function bindingRules(roleKinds: readonly string[]): KindRules {
       ...(old ? changeProblems(object, old) : []),
     ],
     columns: [
-      column('Role', 'Whose rights these are.', (object) => {
+      column('Role', 'Role that the binding grants.', (object) => {
         const { kind = '', name = '' } = as<RoleBinding>(object).roleRef ?? {};
         return `${kind}/${name}`;
       }),
       AGE,
-      wide('Users', 'Users that have them.', (object) => subjects(object, 'User')),
-      wide('Groups', 'Groups that have them.', (object) => subjects(object, 'Group')),
-      wide('ServiceAccounts', 'ServiceAccounts that have them.', (object) => subjects(object, 'ServiceAccount')),
+      wide('Users', 'Users that the role is granted to.', (object) => subjects(object, 'User')),
+      wide('Groups', 'Groups that the role is granted to.', (object) => subjects(object, 'Group')),
+      wide('ServiceAccounts', 'ServiceAccounts that the role is granted to.', (object) =>
+        subjects(object, 'ServiceAccount'),
+      ),
     ],
   };
 }

@@ -60,12 +60,12 @@ interface Template {
 }
 
 /** CONTAINERS and IMAGES display the containers of a pod template. */
-export const CONTAINERS = wide('Containers', 'Names of the containers of the template.', (object) =>
+export const CONTAINERS = wide('Containers', 'Names of the containers in the pod template.', (object) =>
   containersOf(object)
     .map(({ name = '' }) => name)
     .join(','),
 );
-export const IMAGES = wide('Images', 'Images of the containers of the template.', (object) =>
+export const IMAGES = wide('Images', 'Images of the containers in the pod template.', (object) =>
   containersOf(object)
     .map(({ image = '' }) => image)
     .join(','),

@@ -48,15 +48,15 @@ export const csiDriverRules: KindRules = {
     return old && isSame(tokenRequests, as<CSIDriver>(old).spec?.tokenRequests) ? [] : [TOKENS_MAY_LEAK];
   },
   columns: [
-    boolean('AttachRequired', 'Whether volumes are attached before they are mounted.', 'attachRequired'),
-    boolean('PodInfoOnMount', 'Whether the driver is told of the pod.', 'podInfoOnMount'),
-    boolean('StorageCapacity', 'Whether pods are placed by free capacity.', 'storageCapacity'),
-    column('TokenRequests', 'Whom tokens of pods are for.', (object) => {
+    boolean('AttachRequired', 'Whether volumes must be attached before they are mounted.', 'attachRequired'),
+    boolean('PodInfoOnMount', 'Whether the driver receives information about the pod on mount.', 'podInfoOnMount'),
+    boolean('StorageCapacity', 'Whether pod scheduling considers storage capacity.', 'storageCapacity'),
+    column('TokenRequests', 'Audiences of the ServiceAccount tokens.', (object) => {
       const requests = as<CSIDriver>(object).spec?.tokenRequests ?? [];
       return requests.map(({ audience }) => audience ?? '').join(',') || '<unset>';
     }),
-    boolean('RequiresRepublish', 'Whether mounts are renewed.', 'requiresRepublish'),
-    column('Modes', 'Whether volumes outlive pods.', (object) => {
+    boolean('RequiresRepublish', 'Whether volumes are republished periodically.', 'requiresRepublish'),
+    column('Modes', 'Volume lifecycle modes that the driver supports.', (object) => {
       return (as<CSIDriver>(object).spec?.volumeLifecycleModes ?? []).join(',') || '<none>';
     }),
     AGE,

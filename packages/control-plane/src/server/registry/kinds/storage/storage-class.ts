@@ -33,16 +33,20 @@ export const storageClassRules: KindRules = {
     return problems;
   },
   columns: [
-    column('Provisioner', 'Who makes volumes.', (object) => as<StorageClass>(object).provisioner ?? ''),
-    column('ReclaimPolicy', 'What becomes of volumes.', (object) => as<StorageClass>(object).reclaimPolicy ?? 'Delete'),
+    column('Provisioner', 'Provisioner of the volumes.', (object) => as<StorageClass>(object).provisioner ?? ''),
+    column(
+      'ReclaimPolicy',
+      'Reclaim policy of the volumes.',
+      (object) => as<StorageClass>(object).reclaimPolicy ?? 'Delete',
+    ),
     column(
       'VolumeBindingMode',
-      'When volumes are made.',
+      'When volumes are provisioned and bound.',
       (object) => as<StorageClass>(object).volumeBindingMode ?? 'Immediate',
     ),
     column(
       'AllowVolumeExpansion',
-      'Whether volumes can grow.',
+      'Whether volumes can be expanded.',
       (object) => as<StorageClass>(object).allowVolumeExpansion ?? false,
     ),
     AGE,

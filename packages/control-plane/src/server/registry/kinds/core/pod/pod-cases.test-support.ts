@@ -22,7 +22,7 @@ const HTTP = { httpGet: { port: 80 } };
 
 /** POD_CASES covers typical pods: the defaults that the server sets, and the problems that it reports. */
 export const POD_CASES: readonly Case[] = [
-  pod('the least that makes a pod', {}),
+  pod('the minimal spec of a pod', {}),
   ['no spec', ['POST', PODS, { metadata: { name: 'p' } }]],
   ['a container that is null', ['POST', PODS, { metadata: { name: 'p' }, spec: { containers: [null] } }]],
   pod('a bad name', {}, { name: 'P_' }),
@@ -44,15 +44,15 @@ export const POD_CASES: readonly Case[] = [
     `i:latest@sha256:${'a'.repeat(64)}`,
     'Bad',
   ].map((image) => container(`the image ${image}`, { image })),
-  container('policies that there are not', { imagePullPolicy: 'X', terminationMessagePolicy: 'X' }),
-  pod('policies of pods that there are not', { restartPolicy: 'X', dnsPolicy: 'X' }),
+  container('unknown container policies', { imagePullPolicy: 'X', terminationMessagePolicy: 'X' }),
+  pod('unknown pod policies', { restartPolicy: 'X', dnsPolicy: 'X' }),
   container('ports', {
     ports: [
       { containerPort: 80, name: 'a' },
       { containerPort: 81, hostPort: 81, protocol: 'UDP' },
     ],
   }),
-  container('ports that are wrong', {
+  container('invalid ports', {
     ports: [
       {},
       { containerPort: 70_000, name: 'Web' },
@@ -65,11 +65,11 @@ export const POD_CASES: readonly Case[] = [
   }),
   container('ports on the host', { ports: [{ containerPort: 80 }] }, { hostNetwork: true }),
   container(
-    'a port on the host that is another',
+    'a host port that differs from the container port',
     { ports: [{ containerPort: 80, hostPort: 81 }] },
     { hostNetwork: true },
   ),
-  pod('two containers at the same place', {
+  pod('two containers with the same host port', {
     containers: ['a', 'b'].map((name) => ({ name, image: 'i', ports: [{ containerPort: 80, hostPort: 80 }] })),
   }),
   container('variables', {
@@ -82,7 +82,7 @@ export const POD_CASES: readonly Case[] = [
     ],
     envFrom: [{ prefix: 'P_', configMapRef: { name: 'x' } }],
   }),
-  container('variables that are wrong', {
+  container('invalid environment variables', {
     env: [
       {},
       { name: 'a=b' },
@@ -108,13 +108,13 @@ export const POD_CASES: readonly Case[] = [
     startupProbe: { exec: { command: ['x'] }, initialDelaySeconds: 0 },
     lifecycle: { postStart: HTTP, preStop: { sleep: { seconds: 3 } } },
   }),
-  container('probes that are wrong', {
+  container('invalid probes', {
     livenessProbe: { ...HTTP, successThreshold: 2, periodSeconds: -1 },
     readinessProbe: { terminationGracePeriodSeconds: 3 },
     startupProbe: { exec: {}, tcpSocket: { port: 1 }, terminationGracePeriodSeconds: -1 },
     lifecycle: { postStart: {}, preStop: { httpGet: { port: 'A_', scheme: 'X', httpHeaders: [{ name: 'a b' }] } } },
   }),
-  container('more probes that are wrong', {
+  container('more invalid probes', {
     livenessProbe: { tcpSocket: {} },
     readinessProbe: { httpGet: { path: '/x', port: 0 } },
     startupProbe: { grpc: { port: 99_999 } },
@@ -129,30 +129,33 @@ export const POD_CASES: readonly Case[] = [
   container('resources', {
     resources: { limits: { cpu: '0.5', memory: '1024Mi', 'example.com/gpu': 1 }, requests: { cpu: '100m' } },
   }),
-  container('no more than is asked for', {
+  container('limits without requests', {
     resources: { limits: { cpu: '500m', memory: '1Gi' } },
   }),
   // One resource at a time: the real server checks them in random order.
   ...(
     [
-      ['less than nothing', { limits: { memory: '-1' } }],
-      ['a resource that there is not', { limits: { gpu: '1' } }],
-      ['a resource without a proper name', { requests: { 'a b': '1' } }],
-      ['more than the limit', { limits: { cpu: '1' }, requests: { cpu: '2' } }],
-      ['more devices than the limit', { limits: { 'example.com/gpu': '1' }, requests: { 'example.com/gpu': '2' } }],
+      ['negative resources', { limits: { memory: '-1' } }],
+      ['an unknown resource', { limits: { gpu: '1' } }],
+      ['a resource with an invalid name', { requests: { 'a b': '1' } }],
+      ['a request above the limit', { limits: { cpu: '1' }, requests: { cpu: '2' } }],
+      [
+        'more requested devices than the limit',
+        { limits: { 'example.com/gpu': '1' }, requests: { 'example.com/gpu': '2' } },
+      ],
       ['devices without limit', { requests: { 'example.com/gpu': '1' } }],
-      ['half a device', { limits: { 'example.com/gpu': '500m' } }],
+      ['a fractional device', { limits: { 'example.com/gpu': '500m' } }],
       ['huge pages without memory', { limits: { 'hugepages-2Mi': '2Mi' } }],
     ] as const
   ).map(([what, resources]) => container(`resources: ${what}`, { resources })),
-  container('quantities that are none', { resources: { limits: { cpu: 'lots' } } }),
+  container('invalid quantities', { resources: { limits: { cpu: 'lots' } } }),
   container(
     'mounts',
     { volumeMounts: [{ name: 'v', mountPath: '/x', readOnly: false, subPath: 'a' }] },
     { volumes: [{ name: 'v' }] },
   ),
   container(
-    'mounts that are wrong',
+    'invalid mounts',
     {
       volumeMounts: [
         { name: 'v', mountPath: '/x' },
@@ -209,7 +212,7 @@ export const POD_CASES: readonly Case[] = [
       ['projections', { projected: { sources: [{ serviceAccountToken: { path: 'x' } }, { secret: { name: 's' } }] } }],
       ['a claim', { persistentVolumeClaim: { claimName: 'c', readOnly: false } }],
       [
-        'a claim of its own',
+        'an ephemeral claim',
         {
           ephemeral: {
             volumeClaimTemplate: {
@@ -223,7 +226,7 @@ export const POD_CASES: readonly Case[] = [
       ['CSI', { csi: { driver: 'd' } }],
       ['two sources', { emptyDir: {}, hostPath: { path: '/x' } }],
       ['an empty path', { hostPath: { path: '' } }],
-      ['a path upwards', { hostPath: { path: '/a/../b', type: 'X' } }],
+      ['a path with ".."', { hostPath: { path: '/a/../b', type: 'X' } }],
       [
         'a Secret without name',
         {
@@ -232,7 +235,7 @@ export const POD_CASES: readonly Case[] = [
       ],
       ['a ConfigMap without name', { configMap: { items: [{ key: 'a', path: 'a/../b' }] } }],
       [
-        'fields that files do not show',
+        'unsupported downward API fields',
         {
           downwardAPI: {
             items: [
@@ -244,7 +247,7 @@ export const POD_CASES: readonly Case[] = [
         },
       ],
       [
-        'projections that are wrong',
+        'invalid projections',
         {
           projected: {
             sources: [{}, { serviceAccountToken: { expirationSeconds: 1 } }, { secret: {}, configMap: {} }],
@@ -252,11 +255,11 @@ export const POD_CASES: readonly Case[] = [
         },
       ],
       ['a claim without name', { persistentVolumeClaim: {} }],
-      ['a claim of its own that asks for nothing', { ephemeral: { volumeClaimTemplate: { spec: {} } } }],
+      ['an ephemeral claim without a request', { ephemeral: { volumeClaimTemplate: { spec: {} } } }],
       ['NFS without server', { nfs: { path: 'x' } }],
       ['CSI without driver', { csi: {} }],
       ['an image without reference', { image: {} }],
-      ['a size that is negative', { emptyDir: { sizeLimit: '-1' } }],
+      ['a negative size', { emptyDir: { sizeLimit: '-1' } }],
     ] as const
   ).map(([what, source]) => volume(`a volume of ${what}`, source)),
   pod('volumes without names', {
@@ -268,7 +271,7 @@ export const POD_CASES: readonly Case[] = [
       { key: 'b', value: 'c' },
     ],
   }),
-  pod('tolerations that are wrong', {
+  pod('invalid tolerations', {
     tolerations: [
       { operator: 'Equal' },
       { key: 'a b', operator: 'X' },
@@ -277,7 +280,7 @@ export const POD_CASES: readonly Case[] = [
       { key: 'a', effect: 'NoSchedule', tolerationSeconds: 1 },
     ],
   }),
-  pod('affinities that are wrong', {
+  pod('invalid affinities', {
     affinity: {
       nodeAffinity: {
         requiredDuringSchedulingIgnoredDuringExecution: {
@@ -305,7 +308,7 @@ export const POD_CASES: readonly Case[] = [
   pod('an affinity without terms', {
     affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } },
   }),
-  pod('spreads that are wrong', {
+  pod('invalid topology spread constraints', {
     topologySpreadConstraints: [
       { maxSkew: 0, topologyKey: '', whenUnsatisfiable: '' },
       { maxSkew: 1, topologyKey: 'a', whenUnsatisfiable: 'X', minDomains: 0 },
@@ -313,7 +316,7 @@ export const POD_CASES: readonly Case[] = [
       { maxSkew: 1, topologyKey: 'b', whenUnsatisfiable: 'DoNotSchedule' },
     ],
   }),
-  pod('names that are wrong', {
+  pod('invalid names', {
     serviceAccountName: 'default',
     nodeName: 'A',
     hostname: 'a.b',
@@ -325,10 +328,10 @@ export const POD_CASES: readonly Case[] = [
     readinessGates: [{ conditionType: 'a b' }],
     schedulingGates: [{ name: 'a b' }],
   }),
-  pod('a name server that is needed', { dnsPolicy: 'None' }),
-  pod('name servers that are wrong', {
+  pod('a missing name server', { dnsPolicy: 'None' }),
+  pod('invalid name servers', {
     dnsPolicy: 'None',
     dnsConfig: { nameservers: ['x', '1.1.1.1', '1.1.1.1', '1.1.1.1'], options: [{}] },
   }),
-  pod('the older name of the account', { serviceAccount: 'default' }),
+  pod('the deprecated serviceAccount field', { serviceAccount: 'default' }),
 ];

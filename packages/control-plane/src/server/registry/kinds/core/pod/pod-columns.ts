@@ -9,27 +9,27 @@ type Status = Loose<ContainerStatus>;
 
 /** POD_COLUMNS holds the columns of `kubectl get pods`. */
 export const POD_COLUMNS: readonly TableColumn[] = [
-  column('Ready', 'Containers that are ready, of all that run.', (object) => {
+  column('Ready', 'Number of ready containers out of all containers.', (object) => {
     const { ready, total } = summaryOf(as(object));
     return `${ready}/${total}`;
   }),
-  column('Status', 'What the pod does, or what keeps it from it.', (object) => summaryOf(as(object)).reason),
-  column('Restarts', 'How often containers were restarted, and when the last time.', (object, now) => {
+  column('Status', 'Phase of the pod, or the reason why it is not running.', (object) => summaryOf(as(object)).reason),
+  column('Restarts', 'Number of container restarts and the time since the last one.', (object, now) => {
     const { restarts, lastRestart } = summaryOf(as(object));
     return restarts > 0 && lastRestart !== undefined ? `${restarts} (${age(lastRestart, now)} ago)` : String(restarts);
   }),
   AGE,
-  wide('IP', 'Address of the pod.', (object) => {
+  wide('IP', 'IP address of the pod.', (object) => {
     const { podIP, podIPs } = as<Pod>(object).status ?? {};
     return podIPs?.[0]?.ip || podIP || '<none>';
   }),
-  wide('Node', 'Node of the pod.', (object) => as<Pod>(object).spec?.nodeName || '<none>'),
+  wide('Node', 'Node that the pod is assigned to.', (object) => as<Pod>(object).spec?.nodeName || '<none>'),
   wide(
     'Nominated Node',
-    'Node where others make room for the pod.',
+    'Node on which other pods are preempted for this pod.',
     (object) => as<Pod>(object).status?.nominatedNodeName || '<none>',
   ),
-  wide('Readiness Gates', 'Conditions of readiness that are met, of those that the pod names.', gates),
+  wide('Readiness Gates', 'Number of readiness gates that are met out of all readiness gates.', gates),
 ];
 
 /** podRowConditions reports how completed pods ended. */

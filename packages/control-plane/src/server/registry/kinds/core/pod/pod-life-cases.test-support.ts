@@ -121,7 +121,7 @@ const SHOWN: Readonly<Record<string, Shown>> = {
 /** POD_LIFE_CASES covers the lifecycle of pods. */
 export const POD_LIFE_CASES: readonly Case[] = [
   [
-    'little of a pod may be changed',
+    'only a few fields of a pod may be changed',
     alone('u', { activeDeadlineSeconds: 10, tolerations: [{ key: 'a', operator: 'Exists' }] }),
     ...changed(
       'u',
@@ -176,19 +176,19 @@ export const POD_LIFE_CASES: readonly Case[] = [
     ['GET', `${PODS}/b`],
   ],
   [
-    'a pod that waits is not bound',
+    'a pod with scheduling gates is not bound',
     alone('w', { schedulingGates: [{ name: 'a/b' }] }),
     bind('w', { metadata: { name: 'w' }, target: { name: 'x' } }),
   ],
   [
-    'a pod that ended goes at once',
+    'a pod that has ended is removed at once',
     alone('e', PLACED),
     ['PATCH', `${PODS}/e/status`, { status: { phase: 'Succeeded' } }, MERGE],
     ['DELETE', `${PODS}/e`],
     ['GET', `${PODS}/e`],
   ],
   [
-    'logs are asked for properly',
+    'log options are validated',
     alone('l', { ...two, initContainers: [{ name: 'i', image: 'i' }] }),
     ['GET', `${PODS}/l/log`],
     ['GET', `${PODS}/l/log?container=x`],
@@ -199,7 +199,7 @@ export const POD_LIFE_CASES: readonly Case[] = [
     ['GET', `${PODS}/none/log`],
   ],
   [
-    'a pod that does nothing is evicted, whatever its budget is',
+    'a pod that is not running is evicted whatever its budget',
     [
       'POST',
       BUDGETS,
@@ -239,7 +239,7 @@ export const POD_LIFE_CASES: readonly Case[] = [
     ],
   ),
   [
-    'a table shows a pod that ends',
+    'a table shows a terminating pod',
     alone('ends', PLACED),
     ['DELETE', `${PODS}/ends`],
     table(`${PODS}/ends?includeObject=None`),

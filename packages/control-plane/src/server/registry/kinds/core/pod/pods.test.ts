@@ -24,7 +24,7 @@ function evict(t: TestServer, name: string) {
 }
 
 describe('a running pod', () => {
-  it('is evicted once its budget has been paid', async () => {
+  it('is evicted when its disruption budget allows it', async () => {
     const t = startTestServer();
     await runs(t, 'a');
     await budget(t, { minAvailable: 0 }, { disruptionsAllowed: 1, currentHealthy: 1 });
@@ -38,7 +38,7 @@ describe('a running pod', () => {
     expect(status).toMatchObject({ disruptionsAllowed: 0, disruptedPods: { a: '2026-01-01T00:00:00Z' } });
   });
 
-  it('is told of everything that may not be changed, not of a toleration alone', async () => {
+  it('reports all forbidden changes, not only of a toleration', async () => {
     const t = startTestServer();
     const spec = { containers: [{ name: 'c', image: 'i' }], tolerations: [{ key: 'a', operator: 'Exists' }] };
     await t.call('POST', PODS, { metadata: { name: 'a' }, spec });
@@ -49,7 +49,7 @@ describe('a running pod', () => {
 
   it.each([
     [
-      'has nothing left',
+      'allows no disruptions',
       { currentHealthy: 1, desiredHealthy: 1 },
       'The disruption budget b needs 1 healthy pods and has 1 currently',
     ],
@@ -70,8 +70,8 @@ describe('a running pod', () => {
 
   it.each([
     ['enough others are healthy', {}, { currentHealthy: 1, desiredHealthy: 1 }],
-    ['its owner wants it so', { unhealthyPodEvictionPolicy: 'AlwaysAllow' }, { desiredHealthy: 1 }],
-  ])('that is not ready costs nothing when %s', async (_why, spec, status) => {
+    ['the eviction policy allows it', { unhealthyPodEvictionPolicy: 'AlwaysAllow' }, { desiredHealthy: 1 }],
+  ])('that is not ready does not count against the budget when %s', async (_why, spec, status) => {
     const t = startTestServer();
     await runs(t, 'a', { conditions: [{ type: 'Ready', status: 'False' }] });
     await budget(t, { minAvailable: 1, ...spec }, status);
@@ -79,7 +79,7 @@ describe('a running pod', () => {
     expect((await t.call('GET', `${BUDGETS}/b`)).body.status).not.toHaveProperty('disruptedPods');
   });
 
-  it('says when it was restarted the last time', async () => {
+  it('shows the time since its last restart', async () => {
     const t = startTestServer();
     const ended = (finishedAt: string) => ({ terminated: { exitCode: 1, finishedAt } });
     await runs(t, 'a', {
@@ -94,7 +94,7 @@ describe('a running pod', () => {
     expect(rows[0]?.cells.slice(0, 5)).toEqual(['a', '1/1', 'Running', '3 (5m ago)', '0s']);
   });
 
-  it('goes on for as long as it may, and at most as long as was said first', async () => {
+  it('keeps running for its grace period, which later deletions can only shorten', async () => {
     const t = startTestServer();
     await runs(t, 'a');
     const grace = async (body?: object) => {
@@ -118,7 +118,7 @@ describe('the log of a container', () => {
     },
   };
 
-  it('is what the kubelet of its node says', async () => {
+  it('is read from the kubelet of its node', async () => {
     const asked: string[] = [];
     const t = startTestServer({
       askKubelet: (url) => {
@@ -136,12 +136,12 @@ describe('the log of a container', () => {
   it.each([
     ['refuses', () => Promise.resolve({ status: 403, body: words('not you\n') }), 403, 'not you'],
     [
-      'is not there',
+      'is not reachable',
       () => Promise.reject(new Error('connect ECONNREFUSED')),
       500,
       'Internal error occurred: Get "https://10.0.0.1:1234/containerLogs/default/a/c": connect ECONNREFUSED',
     ],
-  ])('says so when the kubelet %s', async (_why, askKubelet, status, message) => {
+  ])('returns an error when the kubelet %s', async (_why, askKubelet, status, message) => {
     const t = startTestServer({ askKubelet });
     await t.call('POST', '/api/v1/nodes', node);
     await runs(t, 'a');

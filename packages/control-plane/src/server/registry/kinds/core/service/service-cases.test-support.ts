@@ -122,7 +122,7 @@ export const CASES: readonly Case[] = [
     service({ clusterIP: '10.0.0.255', ports: [PORT] }),
   ],
   [
-    'a service that changes',
+    'updates of a service',
     ['POST', SERVICES, { metadata: { name: 'c' }, spec: { ports: [{ name: 'a', port: 80 }], selector: { a: 'b' } } }],
     ['PATCH', `${SERVICES}/c`, { spec: { clusterIP: '10.0.0.7' } }, MERGE],
     ['PATCH', `${SERVICES}/c`, { spec: { clusterIP: null, clusterIPs: null } }, MERGE],

@@ -11,16 +11,14 @@ const NONE = '<none>';
 
 /** serviceColumns displays how a Service is reached. */
 export const serviceColumns: readonly TableColumn[] = [
-  column('Type', 'How it is reached.', (object) => as<Service>(object).spec?.type ?? ''),
-  column(
-    'Cluster-IP',
-    'Its address inside of the cluster.',
-    (object) => as<Service>(object).spec?.clusterIPs?.[0] || NONE,
+  column('Type', 'Type of the service.', (object) => as<Service>(object).spec?.type ?? ''),
+  column('Cluster-IP', 'IP address inside the cluster.', (object) => as<Service>(object).spec?.clusterIPs?.[0] || NONE),
+  column('External-IP', 'Addresses outside the cluster.', (object) => outside(as<Service>(object))),
+  column('Port(s)', 'Ports of the service, each followed by a colon and its node port.', (object) =>
+    ports(as<Service>(object)),
   ),
-  column('External-IP', 'Its addresses outside of the cluster.', (object) => outside(as<Service>(object))),
-  column('Port(s)', 'Its ports, and those of the nodes behind a colon.', (object) => ports(as<Service>(object))),
   AGE,
-  wide('Selector', 'Labels of the pods that serve it.', (object) => {
+  wide('Selector', 'Labels that select the pods.', (object) => {
     const labels = Object.entries(as<Service>(object).spec?.selector ?? {}).map(([key, value]) => `${key}=${value}`);
     return labels.sort().join(',') || NONE;
   }),
