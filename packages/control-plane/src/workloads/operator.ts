@@ -21,10 +21,10 @@ import { daemonSets } from './daemon-set/daemon-set.ts';
 import { deployments } from './deployment/deployment.ts';
 import { disruptionBudgets } from './disruption/disruption-budgets.ts';
 import { endpointSlices } from './endpoint-slice/endpoint-slices.ts';
-import { EveryObject, type EveryObjectOptions } from './every-object.ts';
 import { jobs } from './job/job.ts';
 import { defaultAccounts, rootCertificates } from './namespaces/furnished-namespaces.ts';
 import { nodeTaints } from './nodes/node-taints.ts';
+import { MetadataControllers, type MetadataControllersOptions } from './objects/metadata-controllers.ts';
 import { claimProtection } from './pods/claim-protection.ts';
 import type { WorkloadDeps } from './pods/workload-events.ts';
 import { WorkloadEvents } from './pods/workload-events.ts';
@@ -36,7 +36,7 @@ import { statefulSets } from './stateful-set/stateful-set.ts';
 const EVENT_BURST = 25;
 
 /** WorkloadParts configures which controllers run, and with which dependencies. */
-export interface WorkloadParts extends EveryObjectOptions {
+export interface WorkloadParts extends MetadataControllersOptions {
   readonly rootCertificate: string | undefined;
   readonly workloads: boolean;
   readonly scheduler: boolean;
@@ -73,7 +73,7 @@ export function workloadsOperator(parts: WorkloadParts): Operator {
     services: [
       { name: 'events', run: (signal, { events }) => events.run(signal) },
       // The kinds to collect are not known beforehand, so neither are the permissions.
-      { name: 'every-object', run: (signal) => new EveryObject({ ...parts, client }).run(signal) },
+      { name: 'metadata-controllers', run: (signal) => new MetadataControllers({ ...parts, client }).run(signal) },
     ],
     permissions,
   });

@@ -1,17 +1,17 @@
 import type { KubernetesObject, ObjectMeta, OwnerReference, Resource } from '@bowline/kubernetes';
+import { BoundedMap } from '@bowline/machinery';
 import { type Client, isConflict, isNotFound } from '@bowline/runtime/client';
 import { FOREGROUND, ORPHAN } from '../objects/object-facts.ts';
-import type { AbsentOwners } from './absent-owners.ts';
 import type { GraphNode, OwnerGraph } from './owner-graph.ts';
 
-/** ExamineParts holds the dependencies of an examination. */
-export interface ExamineParts {
+/** CollectorParts holds what the garbage collector works with. */
+export interface CollectorParts {
   readonly client: Pick<Client, 'find' | 'patch' | 'delete'>;
   readonly graph: OwnerGraph;
   readonly absent: AbsentOwners;
   readonly find: (apiVersion: string, kind: string) => Resource | undefined;
-  /** Requests the examination of another object. */
-  readonly examine: (node: GraphNode) => void;
+  /** Enqueues another object. */
+  readonly enqueue: (node: GraphNode) => void;
 }
 
 /** Owners groups the owners that an object names by their state. */
@@ -23,17 +23,22 @@ interface Owners {
   readonly waiting: readonly OwnerReference[];
 }
 
+/** reconcile deletes an object that has lost its owners, or continues the deletion of one that has dependents. */
+export async function reconcile(node: GraphNode, parts: CollectorParts, signal: AbortSignal): Promise<void> {
+  await (node.isOrphaning ? attemptToOrphan(node, parts, signal) : attemptToDelete(node, parts, signal));
+}
+
 /**
- * examine reads an object from the server, and removes references to lost owners, or deletes the object if no owner is
- * left.
+ * attemptToDelete reads an object from the server, and removes references to lost owners, or deletes the object if no
+ * owner is left.
  */
-export async function examine(node: GraphNode, parts: ExamineParts, signal: AbortSignal): Promise<void> {
+async function attemptToDelete(node: GraphNode, parts: CollectorParts, signal: AbortSignal): Promise<void> {
   const { client, graph } = parts;
   const { resource, uid } = node;
   if (!resource || (node.isDeleting && !node.isForeground)) return;
   const latest = (await client.find(typed(resource), node, { signal }))?.metadata;
   if (latest?.uid !== uid) {
-    graph.gone(uid);
+    graph.delete(uid);
     return;
   }
   if (isForeground(latest)) {
@@ -60,22 +65,22 @@ export async function examine(node: GraphNode, parts: ExamineParts, signal: Abor
   await remove(client, node, latest.resourceVersion, policyOf(latest), signal);
 }
 
-/** finishForeground releases an owner when no dependent blocks it any more, and examines those that do. */
+/** finishForeground releases an owner when no dependent blocks it any more, and enqueues those that do. */
 async function finishForeground(
   node: GraphNode,
   latest: ObjectMeta,
-  parts: ExamineParts,
+  parts: CollectorParts,
   signal: AbortSignal,
 ): Promise<void> {
   const blocking = [...node.dependents].filter(({ owners }) =>
     owners.some(({ uid, blockOwnerDeletion }) => uid === node.uid && blockOwnerDeletion === true),
   );
-  for (const dependent of blocking) if (!dependent.isForeground) parts.examine(dependent);
+  for (const dependent of blocking) if (!dependent.isForeground) parts.enqueue(dependent);
   if (blocking.length === 0) await dropFinalizer(parts.client, node, latest, FOREGROUND, signal);
 }
 
-/** orphan removes the references to an object from its dependents, and then releases it. */
-export async function orphan(node: GraphNode, parts: ExamineParts, signal: AbortSignal): Promise<void> {
+/** attemptToOrphan removes the references to an object from its dependents, and then releases it. */
+async function attemptToOrphan(node: GraphNode, parts: CollectorParts, signal: AbortSignal): Promise<void> {
   const { client } = parts;
   const { resource, uid } = node;
   if (!resource) return;
@@ -89,7 +94,7 @@ export async function orphan(node: GraphNode, parts: ExamineParts, signal: Abort
   if (latest?.uid === uid) await dropFinalizer(client, node, latest, ORPHAN, signal);
 }
 
-async function ownersOf(object: ObjectMeta, parts: ExamineParts, signal: AbortSignal): Promise<Owners> {
+async function ownersOf(object: ObjectMeta, parts: CollectorParts, signal: AbortSignal): Promise<Owners> {
   const alive: OwnerReference[] = [];
   const gone: OwnerReference[] = [];
   const waiting: OwnerReference[] = [];
@@ -106,12 +111,12 @@ async function ownersOf(object: ObjectMeta, parts: ExamineParts, signal: AbortSi
 async function findOwner(
   reference: OwnerReference,
   namespace: string | undefined,
-  { client, graph, absent, find }: ExamineParts,
+  { client, graph, absent, find }: CollectorParts,
   signal: AbortSignal,
 ): Promise<ObjectMeta | 'unknown' | undefined> {
   if (absent.has(reference, namespace)) return undefined;
   const resource = find(reference.apiVersion, reference.kind);
-  // Not served now, but perhaps later: the owner is unknown, so nothing may be deleted. The object is examined again
+  // Not served now, but perhaps later: the owner is unknown, so nothing may be deleted. The object is checked again
   // when new kinds are served.
   if (!resource) return 'unknown';
   // A cluster-scoped object cannot have a namespaced owner: the reference does not name the namespace.
@@ -119,14 +124,14 @@ async function findOwner(
   const key = { name: reference.name, namespace: resource.scope === 'Namespaced' ? namespace : undefined };
   const owner = (await client.find(typed(resource), key, { signal }))?.metadata;
   const isIt = owner?.uid === reference.uid;
-  graph.verified(reference.uid, isIt);
+  graph.setObserved(reference.uid, isIt);
   if (isIt) return owner;
   absent.add(reference, namespace);
   return undefined;
 }
 
 async function setOwners(
-  client: ExamineParts['client'],
+  client: CollectorParts['client'],
   node: GraphNode,
   latest: ObjectMeta,
   change: (owner: OwnerReference) => OwnerReference | undefined,
@@ -143,7 +148,7 @@ async function setOwners(
 }
 
 async function dropFinalizer(
-  client: ExamineParts['client'],
+  client: CollectorParts['client'],
   node: GraphNode,
   latest: ObjectMeta,
   finalizer: string,
@@ -156,7 +161,7 @@ async function dropFinalizer(
 
 /** Lists are replaced as a whole, so the patch applies only to the version that was read. */
 async function patchMetadata(
-  client: ExamineParts['client'],
+  client: CollectorParts['client'],
   node: GraphNode,
   { uid, resourceVersion }: ObjectMeta,
   change: object,
@@ -170,7 +175,7 @@ async function patchMetadata(
 }
 
 async function remove(
-  client: ExamineParts['client'],
+  client: CollectorParts['client'],
   node: GraphNode,
   resourceVersion: string | undefined,
   propagationPolicy: 'Background' | 'Foreground' | 'Orphan',
@@ -201,4 +206,27 @@ function isForeground({ deletionTimestamp, finalizers }: ObjectMeta): boolean {
 /** The descriptor comes from discovery, which has no static type; only metadata is read. */
 function typed(resource: Resource): Resource<KubernetesObject> {
   return resource as Resource<KubernetesObject>;
+}
+
+/** A deleted owner of many objects is looked up once, not once for each of them. */
+const MAX_REMEMBERED = 500;
+
+/**
+ * AbsentOwners remembers references to owners that do not exist. A uid is never reused, so an absent owner stays
+ * absent.
+ */
+export class AbsentOwners {
+  readonly #known = new BoundedMap<string, true>({ maxEntries: MAX_REMEMBERED });
+
+  has(reference: OwnerReference, namespace: string | undefined): boolean {
+    return this.#known.get(keyOfReference(reference, namespace)) ?? false;
+  }
+
+  add(reference: OwnerReference, namespace: string | undefined): void {
+    this.#known.set(keyOfReference(reference, namespace), true);
+  }
+}
+
+function keyOfReference({ uid, apiVersion, kind, name }: OwnerReference, namespace: string | undefined): string {
+  return JSON.stringify([uid, apiVersion, kind, name, namespace]);
 }

@@ -18,8 +18,8 @@ export interface ContentOutcome {
   readonly failures: readonly string[];
 }
 
-const KINDS_AT_ONCE = 8;
-const PAGE = 500;
+const MAX_CONCURRENT = 8;
+const PAGE_SIZE = 500;
 
 type ContentClient = Pick<Client, 'list' | 'delete' | 'deleteCollection'>;
 
@@ -50,7 +50,7 @@ async function deleteKinds(
   const failures: string[] = [];
   const failed = await forEachConcurrently(
     kinds,
-    KINDS_AT_ONCE,
+    MAX_CONCURRENT,
     async (kind) => {
       const left = await deleteKind(client, namespace, kind, signal);
       if (left) remaining.push(left);
@@ -74,16 +74,16 @@ async function deleteKind(
   // The descriptor comes from discovery, which has no static type.
   const kind = resource as Resource<KubernetesObject>;
   try {
-    const before = await client.list(kind, { namespace, metadataOnly: true, limit: PAGE, signal });
+    const before = await client.list(kind, { namespace, metadataOnly: true, limit: PAGE_SIZE, signal });
     if (before.items.length === 0) return undefined;
     if (verbs.has('deletecollection')) {
       await client.deleteCollection(kind, { namespace, propagationPolicy: 'Background', signal });
     } else {
-      await forEachConcurrently(before.items, KINDS_AT_ONCE, ({ metadata }) =>
+      await forEachConcurrently(before.items, MAX_CONCURRENT, ({ metadata }) =>
         client.delete(kind, { namespace, name: metadata?.name ?? '' }, { propagationPolicy: 'Background', signal }),
       );
     }
-    const after = await client.list(kind, { namespace, metadataOnly: true, limit: PAGE, signal });
+    const after = await client.list(kind, { namespace, metadataOnly: true, limit: PAGE_SIZE, signal });
     if (after.items.length === 0) return undefined;
     const finalizers = new Map<string, number>();
     for (const { metadata } of after.items) {

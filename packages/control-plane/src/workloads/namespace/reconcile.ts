@@ -12,8 +12,8 @@ import { runWorkQueue } from '../objects/work-queue.ts';
 import { terminatingConditions } from './conditions.ts';
 import { deleteContent } from './content.ts';
 
-/** TerminatingNamespacesOptions holds the dependencies of the deletion of namespaces. */
-export interface TerminatingNamespacesOptions {
+/** NamespaceControllerOptions holds the dependencies of the deletion of namespaces. */
+export interface NamespaceControllerOptions {
   /** A client that may read and delete everything. */
   readonly client: Client;
   /** kinds returns the kinds that the server serves now. */
@@ -26,67 +26,67 @@ export interface TerminatingNamespacesOptions {
 }
 
 const WORKERS = 4;
-/** KEEPER is the finalizer that keeps a namespace until it is empty. */
-const KEEPER = 'kubernetes';
+/** The finalizer that keeps a namespace until it is empty. */
+const FINALIZER = 'kubernetes';
 /** Many objects are deleted at once; one pass handles them all. */
-const GATHER_MS = 20;
+const BATCH_MS = 20;
 /** Most deletions are reported at once; this interval is for objects that are not watched. */
-const LOOK_AGAIN_MS = 5_000;
+const RECHECK_MS = 5_000;
 const BACKOFF = { minMs: 50, maxMs: 60_000 };
 
-/** TerminatingNamespaces empties the namespaces that are being deleted, and then releases them. */
-export class TerminatingNamespaces implements ObjectObserver {
-  readonly #options: TerminatingNamespacesOptions;
+/** NamespaceController empties the namespaces that are being deleted, and then releases them. */
+export class NamespaceController implements ObjectObserver {
+  readonly #options: NamespaceControllerOptions;
   readonly #queue: Queue;
   readonly #terminating = new Set<string>();
 
-  constructor(options: TerminatingNamespacesOptions) {
+  constructor(options: NamespaceControllerOptions) {
     const { wire, random } = options;
     this.#options = options;
     this.#queue = new Queue({ name: 'namespaces', clock: wire, random, backoff: BACKOFF });
   }
 
-  seen(resource: Resource, { name, isDeleting }: ObjectFacts): void {
+  upserted(resource: Resource, { name, isDeleting }: ObjectFacts): void {
     if (!isNamespaces(resource) || !isDeleting) return;
     this.#terminating.add(name);
     this.#queue.add(name);
   }
 
-  gone(resource: Resource, { name, namespace }: ObjectFacts): void {
+  deleted(resource: Resource, { name, namespace }: ObjectFacts): void {
     if (isNamespaces(resource)) this.#terminating.delete(name);
     else if (namespace !== undefined && this.#terminating.has(namespace)) {
-      this.#queue.add(namespace, { afterMs: GATHER_MS });
+      this.#queue.add(namespace, { afterMs: BATCH_MS });
     }
   }
 
-  knows(): boolean {
+  isTracked(): boolean {
     return false;
   }
 
-  complete(): void {
+  listed(): void {
     // A deletion that was missed is found when its namespace is checked again.
   }
 
   /** run works until the signal is aborted, and resolves when no work is in progress. */
   run(signal: AbortSignal): Promise<void> {
-    const work = (name: string, within: AbortSignal): Promise<void> => this.#empty(name, within);
+    const work = (name: string, within: AbortSignal): Promise<void> => this.#reconcile(name, within);
     return runWorkQueue(signal, { queue: this.#queue, concurrency: WORKERS, log: this.#options.log, work });
   }
 
-  async #empty(name: string, signal: AbortSignal): Promise<void> {
+  async #reconcile(name: string, signal: AbortSignal): Promise<void> {
     const { client, kinds } = this.#options;
     const namespace = await client.find(Namespace, { name }, { signal });
     if (namespace?.metadata?.deletionTimestamp === undefined) {
       this.#terminating.delete(name);
       return;
     }
-    if (!namespace.spec?.finalizers?.includes(KEEPER)) return;
+    if (!namespace.spec?.finalizers?.includes(FINALIZER)) return;
     const served = await kinds(signal);
     const outcome = await deleteContent(client, name, served, signal);
     const current = await this.#report(namespace, terminatingConditions(outcome, served.stale), signal);
     const isEmpty = outcome.remaining.length === 0 && outcome.failures.length === 0 && served.stale.length === 0;
     if (isEmpty) await this.#release(current, signal);
-    else this.#queue.add(name, { afterMs: LOOK_AGAIN_MS });
+    else this.#queue.add(name, { afterMs: RECHECK_MS });
   }
 
   async #report(
@@ -102,7 +102,7 @@ export class TerminatingNamespaces implements ObjectObserver {
   }
 
   async #release(namespace: Namespace, signal: AbortSignal): Promise<void> {
-    const finalizers = (namespace.spec?.finalizers ?? []).filter((each) => each !== KEEPER);
+    const finalizers = (namespace.spec?.finalizers ?? []).filter((each) => each !== FINALIZER);
     const released: Namespace = { ...namespace, spec: { ...namespace.spec, finalizers } };
     await this.#options.client
       .update(Namespace, released, { subresource: 'finalize', signal })
