@@ -20,16 +20,16 @@ import type { Controller } from '@bowline/runtime/controller';
 import { daemonSets } from './daemon-set/daemon-set.ts';
 import { deployments } from './deployment/deployment.ts';
 import { disruptionBudgets } from './disruption/disruption-budgets.ts';
-import { endpointSlices } from './endpoint-slice/endpoint-slices.ts';
+import { endpointSlices } from './endpoint-slice/reconcile.ts';
 import { jobs } from './job/job.ts';
-import { defaultAccounts, rootCertificates } from './namespaces/furnished-namespaces.ts';
-import { nodeTaints } from './nodes/node-taints.ts';
+import { defaultAccounts, rootCertificates } from './namespace-defaults/reconcile.ts';
+import { nodeTaints } from './node-taints/reconcile.ts';
 import { MetadataControllers, type MetadataControllersOptions } from './objects/metadata-controllers.ts';
-import { claimProtection } from './pods/claim-protection.ts';
 import type { WorkloadDeps } from './pods/workload-events.ts';
 import { WorkloadEvents } from './pods/workload-events.ts';
+import { pvcProtection } from './pvc-protection/reconcile.ts';
 import { replicaSets } from './replica-set/replica-set.ts';
-import { scheduler } from './scheduler/scheduler.ts';
+import { scheduler } from './scheduler/reconcile.ts';
 import { statefulSets } from './stateful-set/stateful-set.ts';
 
 /** How many events in a row a controller may send about one object: the same number as in Kubernetes. */
@@ -45,15 +45,15 @@ export interface WorkloadParts extends MetadataControllersOptions {
 /** workloadsOperator returns the operator with the controllers of a control plane. */
 export function workloadsOperator(parts: WorkloadParts): Operator {
   const { client, clock, random, log } = parts;
-  const controllers: Controller<WorkloadDeps>[] = [defaultAccounts()];
+  const controllers: Controller<WorkloadDeps>[] = [defaultAccounts];
   const permissions: Permission[] = [allow(['create'], ServiceAccount), allow(['create', 'patch'], Event)];
   if (parts.rootCertificate !== undefined) {
     controllers.push(rootCertificates(parts.rootCertificate));
     permissions.push(allow(['create', 'update'], ConfigMap));
   }
   if (parts.workloads) {
-    controllers.push(nodeTaints(), replicaSets(), deployments(), statefulSets(), daemonSets(), jobs());
-    controllers.push(endpointSlices(), disruptionBudgets(), claimProtection());
+    controllers.push(nodeTaints, replicaSets(), deployments(), statefulSets(), daemonSets(), jobs());
+    controllers.push(endpointSlices, disruptionBudgets(), pvcProtection);
     permissions.push(...workloadPermissions());
   }
   if (parts.scheduler) {
@@ -65,7 +65,8 @@ export function workloadsOperator(parts: WorkloadParts): Operator {
   }
   return defineOperator({
     name: 'workloads',
-    domain: 'bowline.dev',
+    // Its own domain, so that `bowline.dev/paused` on a workload means nothing to the controllers of the cluster.
+    domain: 'workloads.bowline.dev',
     setup: ({ client: restricted }): WorkloadDeps => ({
       events: new WorkloadEvents({ client: restricted, instance: 'bowline', clock, random, log, burst: EVENT_BURST }),
     }),

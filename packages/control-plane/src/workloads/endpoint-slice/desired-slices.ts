@@ -9,7 +9,7 @@ export const SERVICE_LABEL = 'kubernetes.io/service-name';
 const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';
 const MANAGER = 'endpointslice-controller.k8s.io';
 const HEADLESS = 'service.kubernetes.io/headless';
-const MOST_ENDPOINTS = 100;
+const MAX_ENDPOINTS = 100;
 
 type Family = 'IPv4' | 'IPv6';
 
@@ -19,19 +19,19 @@ export function isManaged({ metadata }: EndpointSlice): boolean {
 }
 
 /**
- * slicesFor returns the slices that a Service should have: for each family and each set of ports, filled one after the
+ * desiredSlices returns the slices that a Service should have: for each family and each set of ports, filled one after the
  * other.
  */
-export function slicesFor(
+export function desiredSlices(
   service: Service,
   pods: readonly Pod[],
   findNode: (name: string) => Node | undefined,
 ): readonly EndpointSlice[] {
   const families: readonly string[] = service.spec?.ipFamilies ?? ['IPv4'];
-  return families.flatMap((family) => slicesOf(service, family === 'IPv6' ? 'IPv6' : 'IPv4', pods, findNode));
+  return families.flatMap((family) => familySlices(service, family === 'IPv6' ? 'IPv6' : 'IPv4', pods, findNode));
 }
 
-function slicesOf(
+function familySlices(
   service: Service,
   addressType: Family,
   pods: readonly Pod[],
@@ -57,8 +57,8 @@ function slicesOf(
   // A Service without endpoints has an empty slice, which shows that the Service was processed.
   if (groups.size === 0) return [slice([], [])];
   return [...groups.values()].flatMap(({ ports, endpoints }) =>
-    Array.from({ length: Math.ceil(endpoints.length / MOST_ENDPOINTS) }, (_, index) =>
-      slice(ports, endpoints.slice(index * MOST_ENDPOINTS, (index + 1) * MOST_ENDPOINTS)),
+    Array.from({ length: Math.ceil(endpoints.length / MAX_ENDPOINTS) }, (_, index) =>
+      slice(ports, endpoints.slice(index * MAX_ENDPOINTS, (index + 1) * MAX_ENDPOINTS)),
     ),
   );
 }

@@ -1,7 +1,4 @@
-import { Node, type Taint } from '@bowline/kubernetes';
-import { keyed } from '@bowline/runtime';
-import type { Controller } from '@bowline/runtime/controller';
-import { sameJson } from '../../node-agent/same-json.ts';
+import type { Node, Taint } from '@bowline/kubernetes';
 
 const NOT_READY = 'node.kubernetes.io/not-ready';
 const UNREACHABLE = 'node.kubernetes.io/unreachable';
@@ -15,22 +12,7 @@ const PRESSURES: Readonly<Record<string, string>> = {
   NetworkUnavailable: 'node.kubernetes.io/network-unavailable',
 };
 
-const OURS: ReadonlySet<string> = new Set([NOT_READY, UNREACHABLE, UNSCHEDULABLE, ...Object.values(PRESSURES)]);
-
-/** nodeTaints keeps new Pods away from nodes whose conditions report a problem. */
-export function nodeTaints(): Controller<unknown> {
-  return keyed('node-taints')
-    .watches(Node, { map: ({ metadata }) => [metadata?.name ?? ''] })
-    .reconcile(async ({ key, get, live }) => {
-      const node = get(Node, { name: key });
-      if (!node) return;
-      const taints = taintsFor(node);
-      if (sameJson(node.spec?.taints, taints)) return;
-      const { resourceVersion } = node.metadata ?? {};
-      const body = { metadata: { resourceVersion }, spec: { taints: taints.length > 0 ? taints : null } };
-      await live.patch(Node, { name: key }, { type: 'merge', body });
-    });
-}
+const MANAGED: ReadonlySet<string> = new Set([NOT_READY, UNREACHABLE, UNSCHEDULABLE, ...Object.values(PRESSURES)]);
 
 /**
  * taintsFor returns the taints that a node should have according to its conditions; taints of other owners are kept.
@@ -47,7 +29,7 @@ export function taintsFor({ spec, status }: Node): readonly Taint[] {
   if (!status?.conditions?.some(({ type }) => type === 'Ready')) wanted.add(NOT_READY);
   if (spec?.unschedulable) wanted.add(UNSCHEDULABLE);
   const before = spec?.taints ?? [];
-  const kept = before.filter(({ key, effect }) => !OURS.has(key) || effect !== 'NoSchedule' || wanted.has(key));
+  const kept = before.filter(({ key, effect }) => !MANAGED.has(key) || effect !== 'NoSchedule' || wanted.has(key));
   const missing = [...wanted].filter(
     (key) => !kept.some((taint) => taint.key === key && taint.effect === 'NoSchedule'),
   );
