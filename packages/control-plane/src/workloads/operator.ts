@@ -1,6 +1,5 @@
 import {
   ConfigMap,
-  ControllerRevision,
   DaemonSet,
   Deployment,
   EndpointSlice,
@@ -17,20 +16,19 @@ import {
 import { Event } from '@bowline/kubernetes/events-v1';
 import { allow, defineOperator, type Operator, type Permission } from '@bowline/runtime';
 import type { Controller } from '@bowline/runtime/controller';
-import { daemonSets } from './daemon-set/daemon-set.ts';
-import { deployments } from './deployment/deployment.ts';
-import { disruptionBudgets } from './disruption/disruption-budgets.ts';
+import { daemonSets } from './daemon-set/reconcile.ts';
+import { deployments } from './deployment/reconcile.ts';
+import { disruptionBudgets } from './disruption/reconcile.ts';
 import { endpointSlices } from './endpoint-slice/reconcile.ts';
-import { jobs } from './job/job.ts';
+import { jobs } from './job/reconcile.ts';
 import { defaultAccounts, rootCertificates } from './namespace-defaults/reconcile.ts';
 import { nodeTaints } from './node-taints/reconcile.ts';
 import { MetadataControllers, type MetadataControllersOptions } from './objects/metadata-controllers.ts';
-import type { WorkloadDeps } from './pods/workload-events.ts';
-import { WorkloadEvents } from './pods/workload-events.ts';
+import { type WorkloadDeps, WorkloadEvents } from './pods/workload-events.ts';
 import { pvcProtection } from './pvc-protection/reconcile.ts';
-import { replicaSets } from './replica-set/replica-set.ts';
+import { replicaSets } from './replica-set/reconcile.ts';
 import { scheduler } from './scheduler/reconcile.ts';
-import { statefulSets } from './stateful-set/stateful-set.ts';
+import { statefulSets } from './stateful-set/reconcile.ts';
 
 /** How many events in a row a controller may send about one object: the same number as in Kubernetes. */
 const EVENT_BURST = 25;
@@ -52,8 +50,8 @@ export function workloadsOperator(parts: WorkloadParts): Operator {
     permissions.push(allow(['create', 'update'], ConfigMap));
   }
   if (parts.workloads) {
-    controllers.push(nodeTaints, replicaSets(), deployments(), statefulSets(), daemonSets(), jobs());
-    controllers.push(endpointSlices, disruptionBudgets(), pvcProtection);
+    controllers.push(nodeTaints, replicaSets, deployments, statefulSets, daemonSets, jobs);
+    controllers.push(endpointSlices, disruptionBudgets, pvcProtection);
     permissions.push(...workloadPermissions());
   }
   if (parts.scheduler) {
@@ -87,7 +85,6 @@ function workloadPermissions(): readonly Permission[] {
     allow(['patch'], Node),
     allow(makes, Pod),
     allow(makes, ReplicaSet),
-    allow(makes, ControllerRevision),
     allow(['patch'], Deployment),
     allow(['delete'], Job),
     allow(['create', 'patch'], PersistentVolumeClaim),

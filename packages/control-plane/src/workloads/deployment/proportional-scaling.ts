@@ -1,7 +1,7 @@
 import type { Deployment, ReplicaSet } from '@bowline/kubernetes';
 import { byAge } from '../pods/pod-state.ts';
-import { DESIRED, MAXIMUM } from './revisions.ts';
-import { availableOf, replicasOf, roomOf, type Scaling, totalOf } from './rolling.ts';
+import { DESIRED_REPLICAS, MAX_REPLICAS } from './revisions.ts';
+import { availableOf, replicasOf, rolloutBounds, type Scaling, totalOf } from './rolling-update.ts';
 
 /** scaleProportionally returns how a resized Deployment distributes the change over its ReplicaSets. */
 export function scaleProportionally(
@@ -20,7 +20,7 @@ export function scaleProportionally(
     return old.filter((set) => replicasOf(set) > 0).map((set) => ({ set, replicas: 0 }));
   }
   if (deployment.spec?.strategy?.type === 'Recreate') return [];
-  const most = wanted > 0 ? wanted + roomOf(deployment).maxSurge : 0;
+  const most = wanted > 0 ? wanted + rolloutBounds(deployment).maxSurge : 0;
   let left = most - totalOf(active);
   // Growth goes to the largest and newest first; shrinking takes from the largest and oldest first.
   const isGrowing = left > 0;
@@ -39,12 +39,12 @@ export function scaleProportionally(
 function shareOf(set: ReplicaSet, deployment: Deployment, most: number, left: number): number {
   const size = replicasOf(set);
   if (replicasOf(deployment) === 0) return -size;
-  const before = Number(set.metadata?.annotations?.[MAXIMUM] ?? '') || (deployment.status?.replicas ?? 0);
+  const before = Number(set.metadata?.annotations?.[MAX_REPLICAS] ?? '') || (deployment.status?.replicas ?? 0);
   const fraction = before === 0 ? 0 : Math.round((size * most) / before) - size;
   return left > 0 ? Math.min(Math.max(fraction, 0), left) : Math.max(Math.min(fraction, 0), left);
 }
 
 function isSaturated(set: ReplicaSet, wanted: number): boolean {
-  const desired = Number(set.metadata?.annotations?.[DESIRED] ?? Number.NaN);
+  const desired = Number(set.metadata?.annotations?.[DESIRED_REPLICAS] ?? Number.NaN);
   return replicasOf(set) === wanted && desired === wanted && availableOf([set]) === wanted;
 }

@@ -1,8 +1,8 @@
 import type { Deployment, ReplicaSet } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
-import { scaleProportionally } from './proportional.ts';
-import { DESIRED, MAXIMUM } from './revisions.ts';
-import { roomOf, shrinkOld, sizeOfNew } from './rolling.ts';
+import { scaleProportionally } from './proportional-scaling.ts';
+import { DESIRED_REPLICAS, MAX_REPLICAS } from './revisions.ts';
+import { newReplicaSetSize, rolloutBounds, scaleDownOld } from './rolling-update.ts';
 
 const template = {};
 
@@ -29,46 +29,46 @@ describe('a rolling update', () => {
     [1, '25%', '25%', { maxSurge: 1, maxUnavailable: 0 }],
     [3, 0, '10%', { maxSurge: 0, maxUnavailable: 1 }],
     [2, 1, 5, { maxSurge: 1, maxUnavailable: 2 }],
-  ])('of %i with a surge of %s and %s unavailable has room for %o', (replicas, surge, unavailable, room) => {
-    expect(roomOf(deployment(replicas, surge, unavailable))).toEqual(room);
+  ])('of %i with a surge of %s and %s unavailable has the bounds %o', (replicas, surge, unavailable, bounds) => {
+    expect(rolloutBounds(deployment(replicas, surge, unavailable))).toEqual(bounds);
   });
 
   it.each([
-    ['grows the new set as far as the surge allows', 3, 1, 0, [3, 0], 1],
-    ['does not grow it while there is no room', 3, 1, 0, [3, 1], 1],
-    ['grows it by what the old sets gave up', 3, 1, 0, [1, 1], 3],
-    ['never grows it beyond what is wanted', 3, 3, 0, [0, 2], 3],
+    ['scales the new set up as far as the surge allows', 3, 1, 0, [3, 0], 1],
+    ['does not scale it up when the surge is used up', 3, 1, 0, [3, 1], 1],
+    ['scales it up by as many as the old sets were scaled down', 3, 1, 0, [1, 1], 3],
+    ['never scales it up beyond the desired replicas', 3, 3, 0, [0, 2], 3],
   ])('%s', (_, replicas, surge, unavailable, [old = 0, current = 0], expected) => {
     const all = [set('old', old), set('newest', current)];
-    expect(sizeOfNew(deployment(replicas, surge, unavailable), all, current)).toBe(expected);
+    expect(newReplicaSetSize(deployment(replicas, surge, unavailable), all, current)).toBe(expected);
   });
 
   it.each([
-    ['keeps what must be available', deployment(3, 1, 0), set('new', 1, 0), [set('a', 3)], {}],
-    ['takes one away for each that has come', deployment(3, 1, 0), set('new', 1), [set('a', 3)], { a: 2 }],
-    ['takes away as many as may be missing', deployment(4, 0, 2), set('new', 0), [set('a', 4)], { a: 2 }],
-    ['takes the broken ones first', deployment(3, 1, 0), set('new', 1), [set('a', 2), set('bb', 1, 0)], { bb: 0 }],
-    ['begins with the oldest', deployment(4, 2, 0), set('new', 2), [set('a', 2), set('bb', 2)], { a: 0 }],
+    ['keeps as many old Pods as must be available', deployment(3, 1, 0), set('new', 1, 0), [set('a', 3)], {}],
+    ['removes one old Pod for each new available one', deployment(3, 1, 0), set('new', 1), [set('a', 3)], { a: 2 }],
+    ['removes as many old Pods as may be unavailable', deployment(4, 0, 2), set('new', 0), [set('a', 4)], { a: 2 }],
+    ['removes unavailable Pods first', deployment(3, 1, 0), set('new', 1), [set('a', 2), set('bb', 1, 0)], { bb: 0 }],
+    ['scales the oldest set down first', deployment(4, 2, 0), set('new', 2), [set('a', 2), set('bb', 2)], { a: 0 }],
   ])('%s', (_, of, newest, old, expected) => {
-    expect(sizes(shrinkOld(of, newest, old))).toEqual(expected);
+    expect(sizes(scaleDownOld(of, newest, old))).toEqual(expected);
   });
 });
 
-describe('a change of size', () => {
-  it('goes to the only set there is', () => {
+describe('scaling', () => {
+  it('resizes the only active set', () => {
     expect(sizes(scaleProportionally(deployment(5, 1, 0), set('new', 3), [set('a', 0)]))).toEqual({ new: 5 });
   });
 
-  it('is shared in the middle of a rollout, and nothing is lost in rounding', () => {
-    const notes = { [DESIRED]: '10', [MAXIMUM]: '13' };
+  it('distributes the change during a rollout without rounding losses', () => {
+    const notes = { [DESIRED_REPLICAS]: '10', [MAX_REPLICAS]: '13' };
     const scalings = scaleProportionally(deployment(20, 3, 0), set('new', 5, 3, notes), [set('a', 8, 8, notes)]);
     const total = scalings.reduce((sum, { replicas }) => sum + replicas, 0);
     expect(total).toBe(23);
     expect(sizes(scalings)).toEqual({ a: 14, new: 9 });
   });
 
-  it('empties the old sets when the new one is as large as wanted', () => {
-    const done = set('new', 3, 3, { [DESIRED]: '3' });
+  it('scales the old sets to zero when the new one has the desired size', () => {
+    const done = set('new', 3, 3, { [DESIRED_REPLICAS]: '3' });
     expect(sizes(scaleProportionally(deployment(3, 1, 0), done, [set('a', 2)]))).toEqual({ a: 0 });
   });
 });

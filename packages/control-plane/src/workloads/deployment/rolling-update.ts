@@ -1,9 +1,9 @@
 import type { Deployment, ReplicaSet } from '@bowline/kubernetes';
-import { amountOf } from '../pods/int-or-percent.ts';
+import { resolveIntOrPercent } from '../pods/int-or-percent.ts';
 import { byAge } from '../pods/pod-state.ts';
 
-/** Room holds how many Pods above and below its size a Deployment may have during a rollout. */
-export interface Room {
+/** RolloutBounds holds how many Pods above and below its size a Deployment may have during a rollout. */
+export interface RolloutBounds {
   readonly maxSurge: number;
   readonly maxUnavailable: number;
 }
@@ -30,30 +30,34 @@ export function availableOf(sets: readonly ReplicaSet[]): number {
 }
 
 /**
- * roomOf resolves the bounds of a rolling update. If both are zero nothing could roll, so one Pod may be unavailable.
+ * rolloutBounds resolves the bounds of a rolling update. If both are zero nothing could roll, so one Pod may be unavailable.
  */
-export function roomOf(deployment: Deployment): Room {
+export function rolloutBounds(deployment: Deployment): RolloutBounds {
   const { strategy } = deployment.spec ?? {};
   if (strategy?.type === 'Recreate') return { maxSurge: 0, maxUnavailable: 0 };
   const total = replicasOf(deployment);
-  const maxSurge = amountOf(strategy?.rollingUpdate?.maxSurge ?? '25%', total, 'up');
-  const maxUnavailable = amountOf(strategy?.rollingUpdate?.maxUnavailable ?? '25%', total, 'down');
+  const maxSurge = resolveIntOrPercent(strategy?.rollingUpdate?.maxSurge ?? '25%', total, 'up');
+  const maxUnavailable = resolveIntOrPercent(strategy?.rollingUpdate?.maxUnavailable ?? '25%', total, 'down');
   if (maxSurge === 0 && maxUnavailable === 0) return { maxSurge, maxUnavailable: 1 };
   return { maxSurge, maxUnavailable: Math.min(maxUnavailable, total) };
 }
 
-/** sizeOfNew returns the size that the newest ReplicaSet may have now. */
-export function sizeOfNew(deployment: Deployment, all: readonly ReplicaSet[], current: number): number {
+/** newReplicaSetSize returns the size that the newest ReplicaSet may have now. */
+export function newReplicaSetSize(deployment: Deployment, all: readonly ReplicaSet[], current: number): number {
   const wanted = replicasOf(deployment);
   if (deployment.spec?.strategy?.type === 'Recreate') return wanted;
-  const most = wanted + roomOf(deployment).maxSurge;
+  const most = wanted + rolloutBounds(deployment).maxSurge;
   const free = most - totalOf(all);
   return free <= 0 ? current : current + Math.min(free, wanted - current);
 }
 
-/** shrinkOld returns the new sizes of the older ReplicaSets: unavailable Pods are removed first, then the rest. */
-export function shrinkOld(deployment: Deployment, newest: ReplicaSet, old: readonly ReplicaSet[]): readonly Scaling[] {
-  const least = replicasOf(deployment) - roomOf(deployment).maxUnavailable;
+/** scaleDownOld returns the new sizes of the older ReplicaSets: unavailable Pods are removed first, then the rest. */
+export function scaleDownOld(
+  deployment: Deployment,
+  newest: ReplicaSet,
+  old: readonly ReplicaSet[],
+): readonly Scaling[] {
+  const least = replicasOf(deployment) - rolloutBounds(deployment).maxUnavailable;
   const missing = replicasOf(newest) - availableOf([newest]);
   const most = totalOf([...old, newest]) - least - missing;
   if (most <= 0) return [];

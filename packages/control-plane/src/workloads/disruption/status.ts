@@ -1,11 +1,11 @@
 import type { Pod, PodDisruptionBudget, PodDisruptionBudgetStatus } from '@bowline/kubernetes';
 import { formatTime, parseTime } from '@bowline/machinery';
 import { withConditions } from '../../node-agent/conditions.ts';
-import { amountOf } from '../pods/int-or-percent.ts';
+import { resolveIntOrPercent } from '../pods/int-or-percent.ts';
 import { isFinished, isReady } from '../pods/pod-state.ts';
 
 /** An allowed eviction that has not begun after this long is not expected any more: its Pod counts again. */
-const FORGET_EVICTION_MS = 120_000;
+const EVICTION_TIMEOUT_MS = 120_000;
 
 /** budgetStatus computes how many Pods may be evicted now; `scale` is how many their workloads request together. */
 export function budgetStatus(
@@ -17,7 +17,7 @@ export function budgetStatus(
   const counting = pods.filter((pod) => !isFinished(pod));
   const disrupted = Object.entries(budget.status?.disruptedPods ?? {}).filter(([name, at]) => {
     const pod = pods.find(({ metadata }) => metadata?.name === name);
-    return pod && pod.metadata?.deletionTimestamp === undefined && parseTime(at) + FORGET_EVICTION_MS > now;
+    return pod && pod.metadata?.deletionTimestamp === undefined && parseTime(at) + EVICTION_TIMEOUT_MS > now;
   });
   const isDisrupted = new Set(disrupted.map(([name]) => name));
   const healthy = counting.filter(
@@ -28,8 +28,8 @@ export function budgetStatus(
   const expected = typeof minAvailable === 'number' ? counting.length : scale;
   const desired =
     maxUnavailable === undefined
-      ? amountOf(minAvailable, expected, 'up')
-      : Math.max(0, expected - amountOf(maxUnavailable, expected, 'up'));
+      ? resolveIntOrPercent(minAvailable, expected, 'up')
+      : Math.max(0, expected - resolveIntOrPercent(maxUnavailable, expected, 'up'));
   const allowed = expected > 0 ? Math.max(0, healthy - desired) : 0;
   const observedGeneration = budget.metadata?.generation;
   const isAllowed = allowed > 0;

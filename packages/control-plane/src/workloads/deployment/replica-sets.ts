@@ -6,11 +6,19 @@ import { sameJson } from '../../node-agent/same-json.ts';
 import { isControlledBy } from '../pods/pod-state.ts';
 import { templateHash } from '../pods/template-hash.ts';
 import type { WorkloadEvents } from '../pods/workload-events.ts';
-import { annotationsFor, DESIRED, HASH_LABEL, isSameTemplate, MAXIMUM, REVISION, revisionOf } from './revisions.ts';
-import { replicasOf, roomOf, type Scaling, sizeOfNew } from './rolling.ts';
+import {
+  annotationsFor,
+  DESIRED_REPLICAS,
+  HASH_LABEL,
+  isSameTemplate,
+  MAX_REPLICAS,
+  REVISION,
+  revisionOf,
+} from './revisions.ts';
+import { newReplicaSetSize, replicasOf, rolloutBounds, type Scaling } from './rolling-update.ts';
 
-/** ReplicaSetWrites writes the ReplicaSets of a Deployment. It skips writes that would change nothing. */
-export class ReplicaSetWrites {
+/** ReplicaSets writes the ReplicaSets of a Deployment. It skips writes that would change nothing. */
+export class ReplicaSets {
   readonly #live: LiveClient;
   readonly #events: WorkloadEvents;
   readonly #deployment: Deployment;
@@ -26,7 +34,7 @@ export class ReplicaSetWrites {
     const deployment = this.#deployment;
     const { metadata, spec, status } = deployment;
     const hash = templateHash(spec?.template, status?.collisionCount);
-    const replicas = sizeOfNew(deployment, old, 0);
+    const replicas = newReplicaSetSize(deployment, old, 0);
     const { template, selector } = spec ?? {};
     const labels = { ...template?.metadata?.labels, [HASH_LABEL]: hash };
     const set: ReplicaSet = {
@@ -46,7 +54,7 @@ export class ReplicaSetWrites {
     };
     try {
       const created = await this.#live.create(ReplicaSet, set);
-      if (replicas > 0) this.#tell(created, 0, replicas);
+      if (replicas > 0) this.#recordScaling(created, 0, replicas);
       return created;
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
@@ -60,10 +68,10 @@ export class ReplicaSetWrites {
   }
 
   /**
-   * keepUp copies to the newest ReplicaSet what the Deployment holds outside the template: annotations, revision and
+   * syncMetadata copies to the newest ReplicaSet what the Deployment holds outside the template: annotations, revision and
    * minReadySeconds.
    */
-  async keepUp(set: ReplicaSet, old: readonly ReplicaSet[]): Promise<ReplicaSet> {
+  async syncMetadata(set: ReplicaSet, old: readonly ReplicaSet[]): Promise<ReplicaSet> {
     const annotations = annotationsFor(this.#deployment, set, old);
     const minReadySeconds = this.#deployment.spec?.minReadySeconds ?? 0;
     const isSame =
@@ -72,8 +80,8 @@ export class ReplicaSetWrites {
     return this.#patch(set, { metadata: { annotations }, spec: { minReadySeconds } });
   }
 
-  /** number records on the Deployment the revision of its current template. */
-  async number(deployment: Deployment, newest: ReplicaSet): Promise<Deployment> {
+  /** setRevision records on the Deployment the revision of its current template. */
+  async setRevision(deployment: Deployment, newest: ReplicaSet): Promise<Deployment> {
     const revision = String(revisionOf(newest));
     if (deployment.metadata?.annotations?.[REVISION] === revision) return deployment;
     const body = { metadata: { annotations: { [REVISION]: revision } } };
@@ -85,14 +93,15 @@ export class ReplicaSetWrites {
   async scale({ set, replicas }: Scaling): Promise<ReplicaSet> {
     const before = replicasOf(set);
     const annotations = this.#sizes();
-    const isNoted = Object.entries(annotations).every(([key, value]) => set.metadata?.annotations?.[key] === value);
-    if (before === replicas && isNoted) return set;
+    const isRecorded = Object.entries(annotations).every(([key, value]) => set.metadata?.annotations?.[key] === value);
+    if (before === replicas && isRecorded) return set;
     const scaled = await this.#patch(set, { metadata: { annotations }, spec: { replicas } });
-    if (before !== replicas) this.#tell(set, before, replicas);
+    if (before !== replicas) this.#recordScaling(set, before, replicas);
     return scaled;
   }
 
-  async remove(set: ReplicaSet): Promise<void> {
+  /** delete deletes a ReplicaSet, if its uid still matches. */
+  async delete(set: ReplicaSet): Promise<void> {
     const { uid = '' } = set.metadata ?? {};
     await this.#live.delete(ReplicaSet, keyOf(set), { preconditions: { uid } }).catch((error: unknown) => {
       if (!isNotFound(error)) throw error;
@@ -106,13 +115,16 @@ export class ReplicaSetWrites {
   }
 
   #sizes(): Readonly<Record<string, string>> {
-    const wanted = replicasOf(this.#deployment);
-    return { [DESIRED]: String(wanted), [MAXIMUM]: String(wanted + roomOf(this.#deployment).maxSurge) };
+    const replicas = replicasOf(this.#deployment);
+    return {
+      [DESIRED_REPLICAS]: String(replicas),
+      [MAX_REPLICAS]: String(replicas + rolloutBounds(this.#deployment).maxSurge),
+    };
   }
 
-  #tell(set: ReplicaSet, from: number, to: number): void {
+  #recordScaling(set: ReplicaSet, from: number, to: number): void {
     const note = `Scaled ${from < to ? 'up' : 'down'} replica set ${set.metadata?.name ?? ''} from ${from} to ${to}`;
-    const message = { type: 'Normal', reason: 'ScalingReplicaSet', note } as const;
-    this.#events.record('deployment-controller', Deployment, this.#deployment, message);
+    const event = { type: 'Normal', reason: 'ScalingReplicaSet', note } as const;
+    this.#events.record('deployment-controller', Deployment, this.#deployment, event);
   }
 }

@@ -2,15 +2,15 @@ import type { Job, JobCondition, Pod } from '@bowline/kubernetes';
 import { parseTime } from '@bowline/machinery';
 import type { JobCounts } from './count-pods.ts';
 
-/** JobVerdict holds the result of a Job, as soon as it is certain. */
-export interface JobVerdict {
+/** JobResult holds the result of a Job, as soon as it is certain. */
+export interface JobResult {
   readonly isSuccess: boolean;
   readonly reason: string;
   readonly message: string;
 }
 
 const FIRST_BACKOFF_MS = 10_000;
-const LONGEST_BACKOFF_MS = 600_000;
+const MAX_BACKOFF_MS = 600_000;
 
 /** conditionOf returns a condition of a Job whose status is True. */
 export function conditionOf(job: Job, type: string): JobCondition | undefined {
@@ -23,11 +23,11 @@ export function finishedAt(job: Job): string | undefined {
   return end && (end.lastTransitionTime ?? '');
 }
 
-/** verdictOn returns the result of a Job; undefined while it is open. */
-export function verdictOn(job: Job, counts: JobCounts, now: number): JobVerdict | undefined {
-  const announced = conditionOf(job, 'SuccessCriteriaMet') ?? conditionOf(job, 'FailureTarget');
-  if (announced) {
-    const { type, reason = '', message = '' } = announced;
+/** resultOf returns the result of a Job; undefined while it is undecided. */
+export function resultOf(job: Job, counts: JobCounts, now: number): JobResult | undefined {
+  const decided = conditionOf(job, 'SuccessCriteriaMet') ?? conditionOf(job, 'FailureTarget');
+  if (decided) {
+    const { type, reason = '', message = '' } = decided;
     return { isSuccess: type === 'SuccessCriteriaMet', reason, message };
   }
   const { spec } = job;
@@ -57,7 +57,7 @@ export function deadlineInMs({ spec, status }: Job, now: number): number | undef
 /** retryInMs returns how long no Pod is started after failures: ten seconds, doubled with each failure. */
 export function retryInMs({ failures }: JobCounts, now: number): number {
   if (failures.inARow === 0) return 0;
-  const delay = Math.min(FIRST_BACKOFF_MS * 2 ** (failures.inARow - 1), LONGEST_BACKOFF_MS);
+  const delay = Math.min(FIRST_BACKOFF_MS * 2 ** (failures.inARow - 1), MAX_BACKOFF_MS);
   return Math.max(0, failures.lastAtMs + delay - now);
 }
 
@@ -79,6 +79,6 @@ function restartsExceed(policy: string | undefined, pods: readonly Pod[], limit:
   return limit === 0 ? restarts > 0 : restarts >= limit;
 }
 
-function failure(reason: string, message: string): JobVerdict {
+function failure(reason: string, message: string): JobResult {
   return { isSuccess: false, reason, message };
 }
