@@ -90,6 +90,24 @@ export function orderedAndDaemons(open: OpenCluster): void {
     expect(revisions.items.map(({ revision }) => revision).toSorted()).toEqual([1, 2]);
   });
 
+  it.concurrent('deletes the revisions of a StatefulSet beyond its history limit', async () => {
+    await using c = await open();
+    // The annotation pauses operators; it means nothing to the controllers of a cluster.
+    const metadata = { name: 'db', namespace: c.namespace, annotations: { 'bowline.dev/paused': 'true' } };
+    const spec = { replicas: 1, revisionHistoryLimit: 0, serviceName: 'db', selector, template: podTemplate() };
+    const key = keyOf(await c.admin.create(StatefulSet, { metadata, spec }));
+    const first = await c.until(StatefulSet, key, ({ status }) => status?.readyReplicas === 1);
+    await c.admin.patch(StatefulSet, key, { type: 'merge', body: image2 });
+    const done = await c.until(
+      StatefulSet,
+      key,
+      ({ status }) =>
+        status?.currentRevision !== first.status?.currentRevision && status?.currentRevision === status?.updateRevision,
+    );
+    const [left] = await c.untilList(ControllerRevision, {}, (revisions) => revisions.length === 1);
+    expect(left?.metadata?.name).toBe(done.status?.currentRevision);
+  });
+
   it.concurrent('creates claims for every ordinal of a StatefulSet, and deletes them as its retention policy requires', async () => {
     await using c = await open();
     const storage = { accessModes: ['ReadWriteOnce' as const], resources: { requests: { storage: '1Gi' } } };
@@ -131,7 +149,9 @@ export function orderedAndDaemons(open: OpenCluster): void {
       tolerations: [{ key: 'example.test/only', value: pool, operator: 'Equal' as const }],
     });
     const metadata = { name: 'agent', namespace: c.namespace };
-    const key = keyOf(await c.admin.create(DaemonSet, { metadata, spec: { selector, template } }));
+    const key = keyOf(
+      await c.admin.create(DaemonSet, { metadata, spec: { selector, template, revisionHistoryLimit: 0 } }),
+    );
     const isReadyEverywhere = ({ status, metadata: now }: DaemonSet): boolean =>
       status?.observedGeneration === now?.generation &&
       status?.numberAvailable === 2 &&
@@ -145,6 +165,7 @@ export function orderedAndDaemons(open: OpenCluster): void {
       [`${pool}-a`, 'example.test/main:2'],
       [`${pool}-b`, 'example.test/main:2'],
     ]);
+    await c.untilList(ControllerRevision, {}, (revisions) => revisions.length === 1);
     await c.admin.patch(DaemonSet, key, {
       type: 'merge',
       body: { spec: { template: { spec: { nodeSelector: { pool: 'none' } } } } },
