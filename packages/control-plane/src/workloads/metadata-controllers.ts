@@ -3,11 +3,11 @@ import type { Resource } from '@bowline/kubernetes';
 import { type Clock, type Random, untilAborted } from '@bowline/machinery';
 import type { Log } from '@bowline/runtime';
 import type { Client } from '@bowline/runtime/client';
-import { GarbageCollector } from '../garbage-collector/garbage-collector.ts';
-import { NamespaceController } from '../namespace/reconcile.ts';
-import { type ApiKinds, readApiKinds } from './api-kinds.ts';
-import type { ObjectFacts } from './object-facts.ts';
-import { ObjectMonitors, type ObjectObserver } from './object-monitors.ts';
+import { GarbageCollector } from './garbage-collector/garbage-collector.ts';
+import { NamespaceController } from './namespace/reconcile.ts';
+import { type ApiKinds, readApiKinds } from './objects/api-kinds.ts';
+import type { ObjectFacts } from './objects/object-facts.ts';
+import { ObjectMonitors, type ObjectObserver } from './objects/object-monitors.ts';
 
 /** MetadataControllersOptions holds the dependencies of the controllers that handle objects of every kind. */
 export interface MetadataControllersOptions {
