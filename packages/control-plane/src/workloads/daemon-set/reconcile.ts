@@ -35,7 +35,6 @@ export const daemonSets = sources.reconcile(reconcile);
 async function reconcile(context: Context): Promise<ReconcileResult> {
   const { object: set, list, live, clock } = context;
   if (!set.spec) return undefined;
-  const pods = await claimPods(context);
   const revisions = await claimRevisions(context);
   const collisionCount = set.status?.collisionCount ?? 0;
   const found = await currentRevision(live, {
@@ -46,6 +45,8 @@ async function reconcile(context: Context): Promise<ReconcileResult> {
     collisionCount,
     revisions,
   });
+  // Read last: a Pod that goes away between this and the status would be reported as missing before it is replaced.
+  const pods = await claimPods(context);
   const nodes = list(Node);
   if ('collided' in found) {
     const status = daemonSetStatus(set, { nodes, pods, hash: '', now: clock.now() });
