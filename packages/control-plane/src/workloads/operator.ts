@@ -1,6 +1,5 @@
 import {
   ConfigMap,
-  ControllerRevision,
   DaemonSet,
   Deployment,
   EndpointSlice,
@@ -17,26 +16,25 @@ import {
 import { Event } from '@bowline/kubernetes/events-v1';
 import { allow, defineOperator, type Operator, type Permission } from '@bowline/runtime';
 import type { Controller } from '@bowline/runtime/controller';
-import { daemonSets } from './daemon-set/daemon-set.ts';
-import { deployments } from './deployment/deployment.ts';
-import { disruptionBudgets } from './disruption/disruption-budgets.ts';
-import { endpointSlices } from './endpoint-slice/endpoint-slices.ts';
-import { EveryObject, type EveryObjectOptions } from './every-object.ts';
-import { jobs } from './job/job.ts';
-import { defaultAccounts, rootCertificates } from './namespaces/furnished-namespaces.ts';
-import { nodeTaints } from './nodes/node-taints.ts';
-import { claimProtection } from './pods/claim-protection.ts';
-import type { WorkloadDeps } from './pods/workload-events.ts';
-import { WorkloadEvents } from './pods/workload-events.ts';
-import { replicaSets } from './replica-set/replica-set.ts';
-import { scheduler } from './scheduler/scheduler.ts';
-import { statefulSets } from './stateful-set/stateful-set.ts';
+import { daemonSets } from './daemon-set/reconcile.ts';
+import { deployments } from './deployment/reconcile.ts';
+import { disruptionBudgets } from './disruption/reconcile.ts';
+import { endpointSlices } from './endpoint-slice/reconcile.ts';
+import { jobs } from './job/reconcile.ts';
+import { MetadataControllers, type MetadataControllersOptions } from './metadata-controllers.ts';
+import { defaultAccounts, rootCertificates } from './namespace-defaults/reconcile.ts';
+import { nodeTaints } from './node-taints/reconcile.ts';
+import { type WorkloadDeps, WorkloadEvents } from './pods/workload-events.ts';
+import { pvcProtection } from './pvc-protection/reconcile.ts';
+import { replicaSets } from './replica-set/reconcile.ts';
+import { scheduler } from './scheduler/reconcile.ts';
+import { statefulSets } from './stateful-set/reconcile.ts';
 
 /** How many events in a row a controller may send about one object: the same number as in Kubernetes. */
 const EVENT_BURST = 25;
 
 /** WorkloadParts configures which controllers run, and with which dependencies. */
-export interface WorkloadParts extends EveryObjectOptions {
+export interface WorkloadParts extends MetadataControllersOptions {
   readonly rootCertificate: string | undefined;
   readonly workloads: boolean;
   readonly scheduler: boolean;
@@ -45,15 +43,15 @@ export interface WorkloadParts extends EveryObjectOptions {
 /** workloadsOperator returns the operator with the controllers of a control plane. */
 export function workloadsOperator(parts: WorkloadParts): Operator {
   const { client, clock, random, log } = parts;
-  const controllers: Controller<WorkloadDeps>[] = [defaultAccounts()];
+  const controllers: Controller<WorkloadDeps>[] = [defaultAccounts];
   const permissions: Permission[] = [allow(['create'], ServiceAccount), allow(['create', 'patch'], Event)];
   if (parts.rootCertificate !== undefined) {
     controllers.push(rootCertificates(parts.rootCertificate));
     permissions.push(allow(['create', 'update'], ConfigMap));
   }
   if (parts.workloads) {
-    controllers.push(nodeTaints(), replicaSets(), deployments(), statefulSets(), daemonSets(), jobs());
-    controllers.push(endpointSlices(), disruptionBudgets(), claimProtection());
+    controllers.push(nodeTaints, replicaSets, deployments, statefulSets, daemonSets, jobs);
+    controllers.push(endpointSlices, disruptionBudgets, pvcProtection);
     permissions.push(...workloadPermissions());
   }
   if (parts.scheduler) {
@@ -65,7 +63,8 @@ export function workloadsOperator(parts: WorkloadParts): Operator {
   }
   return defineOperator({
     name: 'workloads',
-    domain: 'bowline.dev',
+    // Its own domain, so that `bowline.dev/paused` on a workload means nothing to the controllers of the cluster.
+    domain: 'workloads.bowline.dev',
     setup: ({ client: restricted }): WorkloadDeps => ({
       events: new WorkloadEvents({ client: restricted, instance: 'bowline', clock, random, log, burst: EVENT_BURST }),
     }),
@@ -73,7 +72,7 @@ export function workloadsOperator(parts: WorkloadParts): Operator {
     services: [
       { name: 'events', run: (signal, { events }) => events.run(signal) },
       // The kinds to collect are not known beforehand, so neither are the permissions.
-      { name: 'every-object', run: (signal) => new EveryObject({ ...parts, client }).run(signal) },
+      { name: 'metadata-controllers', run: (signal) => new MetadataControllers({ ...parts, client }).run(signal) },
     ],
     permissions,
   });
@@ -86,7 +85,6 @@ function workloadPermissions(): readonly Permission[] {
     allow(['patch'], Node),
     allow(makes, Pod),
     allow(makes, ReplicaSet),
-    allow(makes, ControllerRevision),
     allow(['patch'], Deployment),
     allow(['delete'], Job),
     allow(['create', 'patch'], PersistentVolumeClaim),

@@ -1,5 +1,5 @@
 export { type GivenObject, given } from './given.ts';
-export type { RecordedWrite } from './memory-api-server.ts';
+export type { RecordedWrite } from './memory-writes.ts';
 export {
   type ControllerTest,
   type EnqueuedKey,

@@ -10,7 +10,7 @@ import { noMetrics } from '../observability/metrics.ts';
 import { defineOperator } from '../operator/operator.ts';
 import type { Cause } from '../queue/cause.ts';
 import type { WrittenOf } from '../resource/custom-resource.ts';
-import type { RecordedWrite } from './memory-api-server.ts';
+import type { RecordedWrite } from './memory-writes.ts';
 import { type DepsOption, type UnitOptions, UnitWorld, unitTestProblem } from './unit-world.ts';
 
 /** RunOptions configures what a run knows about earlier runs. */

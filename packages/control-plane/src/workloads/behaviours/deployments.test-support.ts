@@ -65,7 +65,7 @@ export function deployments(open: OpenCluster): void {
     await c.until(Deployment, key, ({ status }) => status?.updatedReplicas === 2 && status.replicas === 2);
   });
 
-  it.concurrent('recreates: the last old Pod is gone before the first new one is there', async () => {
+  it.concurrent('creates the first new Pod of a Recreate Deployment after the last old one is gone', async () => {
     await using c = await open();
     const key = keyOf(await c.admin.create(Deployment, web(c, { replicas: 2, strategy: { type: 'Recreate' } })));
     await c.until(Deployment, key, ({ status }) => status?.availableReplicas === 2);
@@ -81,7 +81,7 @@ export function deployments(open: OpenCluster): void {
     expect(mixtures).toEqual([]);
   });
 
-  it.concurrent('says that a rollout makes no progress', async () => {
+  it.concurrent('reports a rollout that exceeds its progress deadline', async () => {
     await using c = await open();
     const key = keyOf(await c.admin.create(Deployment, web(c, { replicas: 1, progressDeadlineSeconds: 1 })));
     await using _ = await c.nodeAgent.pods.crash({ selector: 'app=web' });
@@ -99,7 +99,7 @@ export function deployments(open: OpenCluster): void {
     );
   });
 
-  it.concurrent('adopts Pods that a ReplicaSet selects, and releases those that it does not any more', async () => {
+  it.concurrent('adopts Pods that a ReplicaSet selects, and releases those that it no longer selects', async () => {
     await using c = await open();
     const labels = { app: 'web' };
     const metadata = { name: 'web', namespace: c.namespace };
@@ -119,7 +119,7 @@ export function deployments(open: OpenCluster): void {
     expect(left[0]?.metadata?.ownerReferences?.[0]?.uid).toBe(set.metadata?.uid);
   });
 
-  it.concurrent('says why a Pod has no node, and schedules it when there is one', async () => {
+  it.concurrent('reports why a Pod cannot be scheduled, and schedules it when a node fits', async () => {
     await using c = await open();
     const label = c.uniqueName('pool');
     const key = { namespace: c.namespace, name: 'picky' };

@@ -5,7 +5,7 @@ import type { OpenCluster } from './behaviour.test-support.ts';
 
 /** garbageCollection tests the expected behaviour of owner references. */
 export function garbageCollection(open: OpenCluster): void {
-  it.concurrent('deletes what a deleted owner leaves behind, and its dependents in turn', async () => {
+  it.concurrent('deletes the dependents of a deleted owner, and their dependents in turn', async () => {
     await using c = await open();
     const owner = await make(c, 'owner');
     const child = await make(c, 'child', [refer(owner)]);
@@ -15,7 +15,7 @@ export function garbageCollection(open: OpenCluster): void {
     await c.untilGone(ConfigMap, { name: 'child' });
   });
 
-  it.concurrent('keeps an owner that is deleted in the foreground until what blocks it is gone', async () => {
+  it.concurrent('keeps an owner that is deleted in the foreground until its blocking dependents are gone', async () => {
     await using c = await open();
     const owner = await make(c, 'owner');
     const kept = { metadata: { ...named(c, 'kept'), finalizers: ['example.test/hold'] } };
@@ -31,7 +31,7 @@ export function garbageCollection(open: OpenCluster): void {
     await c.untilGone(ConfigMap, { name: 'owner' });
   });
 
-  it.concurrent('lets dependents forget an owner that is deleted as an orphan', async () => {
+  it.concurrent('removes the owner references of dependents that are orphaned', async () => {
     await using c = await open();
     const owner = await make(c, 'owner');
     const child = await make(c, 'child', [refer(owner)]);
@@ -43,7 +43,7 @@ export function garbageCollection(open: OpenCluster): void {
   });
 
   it.concurrent.each<[string, (owner: ConfigMap) => Partial<OwnerReference>]>([
-    ['does not exist', () => ({ name: 'nobody' })],
+    ['does not exist', () => ({ name: 'missing' })],
     ['has another uid', () => ({ uid: '00000000-0000-4000-8000-000000000000' })],
   ])('deletes an object whose owner %s', async (_, wrong) => {
     await using c = await open();
@@ -62,7 +62,7 @@ export function garbageCollection(open: OpenCluster): void {
     await c.untilGone(Secret, { namespace: elsewhere, name: 'stray' });
   });
 
-  it.concurrent('takes one of two owners off an object, and keeps it for the other', async () => {
+  it.concurrent('removes the reference to one of two owners, and keeps the object for the other', async () => {
     await using c = await open();
     const [one, other] = [await make(c, 'one'), await make(c, 'other')];
     await make(c, 'shared', [refer(one), refer(other)]);

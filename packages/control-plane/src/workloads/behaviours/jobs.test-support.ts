@@ -20,7 +20,7 @@ export function jobs(open: OpenCluster): void {
     expect(pods).toHaveLength(3);
   });
 
-  it.concurrent('gives every Pod of an indexed Job a part of its own', async () => {
+  it.concurrent('gives every Pod of an indexed Job its own completion index', async () => {
     await using c = await open();
     const key = await create(c, { completions: 3, parallelism: 3, completionMode: 'Indexed' });
     const done = await c.until(Job, key, ended('Complete'));
@@ -34,7 +34,7 @@ export function jobs(open: OpenCluster): void {
     expect(parts.toSorted()).toEqual(['0', '1', '2'].map((index) => [index, `work-${index}`, 'JOB_COMPLETION_INDEX']));
   });
 
-  it.concurrent('gives a Job up when its Pods fail too often', async () => {
+  it.concurrent('fails a Job whose Pods fail more often than its backoff limit', async () => {
     await using c = await open();
     await using _ = await c.nodeAgent.pods.fail();
     const key = await create(c, { backoffLimit: 0 });
@@ -46,7 +46,7 @@ export function jobs(open: OpenCluster): void {
     ]);
   });
 
-  it.concurrent('ends a Job that takes too long, and deletes one whose time after its end is over', async () => {
+  it.concurrent('fails a Job at its deadline, and deletes a finished one after its time to live', async () => {
     await using c = await open();
     await using _ = await c.nodeAgent.pods.run();
     const key = await create(c, { activeDeadlineSeconds: 1, ttlSecondsAfterFinished: 0 });
@@ -61,7 +61,7 @@ export function jobs(open: OpenCluster): void {
     await c.untilGone(Job, key);
   });
 
-  it.concurrent('stops the Pods of a Job that is suspended, and starts others when it goes on', async () => {
+  it.concurrent('deletes the Pods of a suspended Job, and creates others when it is resumed', async () => {
     await using c = await open();
     const hold = await c.nodeAgent.pods.run();
     const key = await create(c, {});

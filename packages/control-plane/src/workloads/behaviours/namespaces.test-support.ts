@@ -4,7 +4,7 @@ import type { OpenCluster } from './behaviour.test-support.ts';
 
 /** namespaces tests the expected lifecycle of a namespace. */
 export function namespaces(open: OpenCluster): void {
-  it.concurrent('furnishes a namespace, again and again', async () => {
+  it.concurrent('creates and restores the default objects of a namespace', async () => {
     await using c = await open();
     const account = await c.until(ServiceAccount, { name: 'default' }, () => true);
     const root = await c.until(ConfigMap, { name: 'kube-root-ca.crt' }, () => true);
@@ -16,7 +16,7 @@ export function namespaces(open: OpenCluster): void {
     await c.until(ConfigMap, { name: 'kube-root-ca.crt' }, ({ data }) => data?.['ca.crt'] === root.data?.['ca.crt']);
   });
 
-  it.concurrent('empties a namespace that is deleted, and says what it waits for', async () => {
+  it.concurrent('empties a namespace that is deleted, and reports what remains', async () => {
     await using c = await open();
     const namespace = await c.createNamespace('going');
     await c.until(ServiceAccount, { namespace, name: 'default' }, () => true);
@@ -25,12 +25,12 @@ export function namespaces(open: OpenCluster): void {
     await c.admin.create(ConfigMap, { metadata: { namespace, name: 'plain' } });
     await c.admin.delete(Namespace, { name: namespace });
 
-    const says = (type: string, text: string) => (object: Namespace) =>
+    const reports = (type: string, text: string) => (object: Namespace) =>
       object.status?.conditions?.some((each) => each.type === type && each.message?.includes(text)) ?? false;
     const waiting = await c.until(
       Namespace,
       { name: namespace },
-      says('NamespaceFinalizersRemaining', 'example.test/hold in 1 resource instances'),
+      reports('NamespaceFinalizersRemaining', 'example.test/hold in 1 resource instances'),
     );
     expect(waiting.status?.phase).toBe('Terminating');
     const remaining = waiting.status?.conditions?.find(({ type }) => type === 'NamespaceContentRemaining');

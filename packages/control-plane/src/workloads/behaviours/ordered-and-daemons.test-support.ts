@@ -20,7 +20,7 @@ const image2 = { spec: { template: { spec: { containers: [{ ...container, image:
 
 /** orderedAndDaemons tests the expected behaviour of StatefulSets, DaemonSets, Services and budgets. */
 export function orderedAndDaemons(open: OpenCluster): void {
-  it.concurrent('brings the Pods of a StatefulSet up in order, and down in the opposite one', async () => {
+  it.concurrent('creates the Pods of a StatefulSet in order, and deletes them in reverse order', async () => {
     await using c = await open();
     const metadata = { name: 'db', namespace: c.namespace };
     const spec = { replicas: 3, serviceName: 'db', selector, template: podTemplate() };
@@ -49,7 +49,7 @@ export function orderedAndDaemons(open: OpenCluster): void {
     await c.untilList(Event, {}, (events) => notes.every((note) => events.some(({ message }) => message === note)));
   });
 
-  it.concurrent('updates a StatefulSet down to its partition, and keeps the rest as they were', async () => {
+  it.concurrent('updates a StatefulSet down to its partition, and keeps the Pods below it', async () => {
     await using c = await open();
     const metadata = { name: 'db', namespace: c.namespace };
     const updateStrategy = { type: 'RollingUpdate' as const, rollingUpdate: { partition: 1 } };
@@ -90,7 +90,25 @@ export function orderedAndDaemons(open: OpenCluster): void {
     expect(revisions.items.map(({ revision }) => revision).toSorted()).toEqual([1, 2]);
   });
 
-  it.concurrent('gives every place of a StatefulSet its storage, and takes it back when told to', async () => {
+  it.concurrent('deletes the revisions of a StatefulSet beyond its history limit', async () => {
+    await using c = await open();
+    // The annotation pauses operators; it means nothing to the controllers of a cluster.
+    const metadata = { name: 'db', namespace: c.namespace, annotations: { 'bowline.dev/paused': 'true' } };
+    const spec = { replicas: 1, revisionHistoryLimit: 0, serviceName: 'db', selector, template: podTemplate() };
+    const key = keyOf(await c.admin.create(StatefulSet, { metadata, spec }));
+    const first = await c.until(StatefulSet, key, ({ status }) => status?.readyReplicas === 1);
+    await c.admin.patch(StatefulSet, key, { type: 'merge', body: image2 });
+    const done = await c.until(
+      StatefulSet,
+      key,
+      ({ status }) =>
+        status?.currentRevision !== first.status?.currentRevision && status?.currentRevision === status?.updateRevision,
+    );
+    const [left] = await c.untilList(ControllerRevision, {}, (revisions) => revisions.length === 1);
+    expect(left?.metadata?.name).toBe(done.status?.currentRevision);
+  });
+
+  it.concurrent('creates claims for every ordinal of a StatefulSet, and deletes them as its retention policy requires', async () => {
     await using c = await open();
     const storage = { accessModes: ['ReadWriteOnce' as const], resources: { requests: { storage: '1Gi' } } };
     await c.admin.create(StatefulSet, {
@@ -131,7 +149,9 @@ export function orderedAndDaemons(open: OpenCluster): void {
       tolerations: [{ key: 'example.test/only', value: pool, operator: 'Equal' as const }],
     });
     const metadata = { name: 'agent', namespace: c.namespace };
-    const key = keyOf(await c.admin.create(DaemonSet, { metadata, spec: { selector, template } }));
+    const key = keyOf(
+      await c.admin.create(DaemonSet, { metadata, spec: { selector, template, revisionHistoryLimit: 0 } }),
+    );
     const isReadyEverywhere = ({ status, metadata: now }: DaemonSet): boolean =>
       status?.observedGeneration === now?.generation &&
       status?.numberAvailable === 2 &&
@@ -145,6 +165,7 @@ export function orderedAndDaemons(open: OpenCluster): void {
       [`${pool}-a`, 'example.test/main:2'],
       [`${pool}-b`, 'example.test/main:2'],
     ]);
+    await c.untilList(ControllerRevision, {}, (revisions) => revisions.length === 1);
     await c.admin.patch(DaemonSet, key, {
       type: 'merge',
       body: { spec: { template: { spec: { nodeSelector: { pool: 'none' } } } } },
@@ -153,10 +174,10 @@ export function orderedAndDaemons(open: OpenCluster): void {
     await c.admin.delete(DaemonSet, key);
   });
 
-  it.concurrent('says how workloads stand whose Pods are refused, and why they are', async () => {
+  it.concurrent('reports the status of workloads whose Pods are rejected, and the reason', async () => {
     await using c = await open();
     const metadata = { name: 'web', namespace: c.namespace };
-    const refused = { serviceAccountName: 'nobody', containers: [container] };
+    const refused = { serviceAccountName: 'missing', containers: [container] };
     const spec = { replicas: 1, selector, template: podTemplate(refused) };
     await c.admin.create(StatefulSet, { metadata, spec: { ...spec, serviceName: 'web' } });
     await c.admin.create(DaemonSet, { metadata, spec: { selector, template: podTemplate(refused) } });
@@ -181,7 +202,7 @@ export function orderedAndDaemons(open: OpenCluster): void {
     );
   });
 
-  it.concurrent('says where the Pods of a Service are, and how many may be evicted', async () => {
+  it.concurrent('publishes the endpoints of a Service, and how many of its Pods may be evicted', async () => {
     await using c = await open();
     const ports = [{ name: 'http', containerPort: 8080 }];
     const template = podTemplate({ containers: [{ ...container, ports }] });
@@ -205,12 +226,12 @@ export function orderedAndDaemons(open: OpenCluster): void {
     });
     const { items } = await c.admin.list(Pod, { namespace: c.namespace });
     const expected = items.map(({ metadata: pod, status, spec }) => [pod?.name, status?.podIP, spec?.nodeName]);
-    const told = endpointsOf(slice).map(({ targetRef, addresses, nodeName }) => [
+    const published = endpointsOf(slice).map(({ targetRef, addresses, nodeName }) => [
       targetRef?.name,
       addresses[0],
       nodeName,
     ]);
-    expect(told.toSorted()).toEqual(expected.toSorted());
+    expect(published.toSorted()).toEqual(expected.toSorted());
     const allowed = await c.until(
       PodDisruptionBudget,
       { name: 'web' },

@@ -21,24 +21,24 @@ const IN_HOST_NETWORK: Toleration = {
   effect: 'NoSchedule',
 };
 
-/** Placing reports what a DaemonSet does on a node. */
-export interface Placing {
+/** DaemonPlacement reports what a DaemonSet does on a node. */
+export interface DaemonPlacement {
   /** Whether a Pod is created there. */
   readonly shouldRun: boolean;
   /** Whether an existing Pod may stay there. */
-  readonly mayStay: boolean;
+  readonly shouldContinueRunning: boolean;
 }
 
-/** placingOn reports whether a DaemonSet runs on a node. */
-export function placingOn(set: DaemonSet, node: Node): Placing {
+/** placementOn reports whether a DaemonSet runs on a node. */
+export function placementOn(set: DaemonSet, node: Node): DaemonPlacement {
   const spec = set.spec?.template.spec;
   const isOther = spec?.nodeName !== undefined && spec.nodeName !== '' && spec.nodeName !== node.metadata?.name;
-  if (isOther || !isSelected(spec, node)) return { shouldRun: false, mayStay: false };
+  if (isOther || !isSelected(spec, node)) return { shouldRun: false, shouldContinueRunning: false };
   const tolerations = tolerationsOf(set);
   const { taints } = node.spec ?? {};
   return {
     shouldRun: untolerated(tolerations, taints) === undefined,
-    mayStay: untolerated(tolerations, taints, ['NoExecute']) === undefined,
+    shouldContinueRunning: untolerated(tolerations, taints, ['NoExecute']) === undefined,
   };
 }
 

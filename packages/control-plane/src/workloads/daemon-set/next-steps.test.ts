@@ -1,7 +1,7 @@
 import type { DaemonSet, Node, Pod, Taint } from '@bowline/kubernetes';
 import { expect, it } from 'vitest';
 import { NOW, type PodTraits, podWith, READY } from '../pods/pod.test-support.ts';
-import { daemonPod, HASH_LABEL, nodeOf, placingOn } from './daemon-pods.ts';
+import { daemonPod, HASH_LABEL, nodeOf, placementOn } from './daemon-pods.ts';
 import { nextSteps } from './next-steps.ts';
 
 const set: DaemonSet = { metadata: { name: 'agent', uid: 'u' }, spec: { selector: {}, template: {} } };
@@ -18,28 +18,34 @@ const on = (where: string, hash: string, more: Partial<PodTraits> = {}): Pod =>
   podWith({ name: `${where}-${hash}`, node: where, readySince: READY, labels: { [HASH_LABEL]: hash }, ...more });
 
 it.each<[string, DaemonSet, Node[], Pod[], string[]]>([
-  ['makes a Pod on every node', set, [node('a'), node('b')], [on('a', 'new')], ['create b']],
-  ['waits until one that is deleted is gone', set, [node('a')], [on('a', 'new', { isGoing: true })], []],
-  ['keeps away from a node that it does not tolerate', set, [node('a', { key: 'x', effect: 'NoSchedule' })], [], []],
+  ['creates a Pod on every node', set, [node('a'), node('b')], [on('a', 'new')], ['create b']],
+  ['waits until a terminating Pod is gone', set, [node('a')], [on('a', 'new', { isTerminating: true })], []],
   [
-    'stays where it was before such a taint',
+    'creates no Pod on a node with a taint that it does not tolerate',
+    set,
+    [node('a', { key: 'x', effect: 'NoSchedule' })],
+    [],
+    [],
+  ],
+  [
+    'keeps a Pod that ran before such a taint was added',
     set,
     [node('a', { key: 'x', effect: 'NoSchedule' })],
     [on('a', 'new')],
     [],
   ],
   [
-    'leaves a node that evicts',
+    'deletes the Pod of a node with an untolerated NoExecute taint',
     set,
     [node('a', { key: 'x', effect: 'NoExecute' })],
     [on('a', 'new')],
     ['remove a-new'],
   ],
-  ['leaves with its node', set, [], [on('a', 'new')], ['remove a-new']],
-  ['leaves an adopted Pod alone that is meant for no node', set, [], [podWith({ name: 'p' })], []],
-  ['starts a Pod anew that has ended', set, [node('a')], [on('a', 'new', { phase: 'Failed' })], ['remove a-new']],
+  ['deletes the Pod of a node that no longer exists', set, [], [on('a', 'new')], ['remove a-new']],
+  ['keeps an adopted Pod that targets no node', set, [], [podWith({ name: 'p' })], []],
+  ['replaces a Pod that has failed', set, [node('a')], [on('a', 'new', { phase: 'Failed' })], ['remove a-new']],
   [
-    'keeps one of two',
+    'keeps one of two Pods on the same node',
     set,
     [node('a')],
     [on('a', 'new'), on('a', 'new', { name: 'z', createdAt: READY })],
@@ -47,31 +53,39 @@ it.each<[string, DaemonSet, Node[], Pod[], string[]]>([
   ],
   ['updates one node at a time', set, [node('a'), node('b')], [on('a', 'old'), on('b', 'old')], ['remove a-old']],
   [
-    'waits for the first to be ready',
+    'waits until an updated Pod is ready',
     set,
     [node('a'), node('b')],
     [podWith({ name: 'p', node: 'a', labels: { [HASH_LABEL]: 'new' } }), on('b', 'old')],
     [],
   ],
   [
-    'makes the new one first when it may surge',
+    'creates the new Pod first when surge is allowed',
     surging,
     [node('a'), node('b')],
     [on('a', 'old'), on('b', 'old')],
     ['create a'],
   ],
-  ['removes the old one then', surging, [node('a')], [on('a', 'old'), on('a', 'new')], ['remove a-old']],
+  [
+    'deletes the old Pod when the surged one is available',
+    surging,
+    [node('a')],
+    [on('a', 'old'), on('a', 'new')],
+    ['remove a-old'],
+  ],
 ])('%s', (_, daemon, nodes, pods, expected) => {
   const { create, remove } = nextSteps(daemon, { nodes, pods, hash: 'new', now: NOW });
-  const said = [
+  const steps = [
     ...create.map((name) => `create ${name}`),
     ...remove.map(({ metadata }) => `remove ${metadata?.name ?? ''}`),
   ];
-  expect(said).toEqual(expected);
+  expect(steps).toEqual(expected);
 });
 
-it('names its node before the scheduler does, and bears a node in trouble', () => {
+it('targets its node by affinity, and tolerates a node that is not ready', () => {
   const pod = daemonPod(set, 'a', 'new');
   expect(nodeOf(pod)).toBe('a');
-  expect(placingOn(set, node('a', { key: 'node.kubernetes.io/not-ready', effect: 'NoExecute' })).shouldRun).toBe(true);
+  expect(placementOn(set, node('a', { key: 'node.kubernetes.io/not-ready', effect: 'NoExecute' })).shouldRun).toBe(
+    true,
+  );
 });

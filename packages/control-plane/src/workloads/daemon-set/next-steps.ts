@@ -1,7 +1,7 @@
 import type { DaemonSet, Node, Pod } from '@bowline/kubernetes';
-import { amountOf } from '../pods/int-or-percent.ts';
+import { resolveIntOrPercent } from '../pods/int-or-percent.ts';
 import { byAge, isAvailable, isFinished } from '../pods/pod-state.ts';
-import { HASH_LABEL, nodeOf, placingOn } from './daemon-pods.ts';
+import { HASH_LABEL, nodeOf, placementOn } from './daemon-pods.ts';
 
 /** DaemonSteps holds the next steps for a DaemonSet. */
 export interface DaemonSteps {
@@ -18,15 +18,15 @@ export interface DaemonFacts {
   readonly now: number;
 }
 
-/** FAILED_STAYS_MS is the minimum age of a finished Pod before it is replaced. */
-export const FAILED_STAYS_MS = 1_000;
+/** FAILED_POD_DELAY_MS is the minimum age of a finished Pod before it is replaced. */
+export const FAILED_POD_DELAY_MS = 1_000;
 
 /** NodePods holds the Pods of one node, without those being deleted. */
 interface NodePods {
   readonly name: string;
   readonly shouldRun: boolean;
-  readonly staying: readonly Pod[];
-  readonly isLeaving: boolean;
+  readonly kept: readonly Pod[];
+  readonly hasEndingPod: boolean;
 }
 
 /** nextSteps returns the next steps for a DaemonSet: create missing Pods, remove unwanted ones, then update. */
@@ -39,16 +39,17 @@ export function nextSteps(set: DaemonSet, facts: DaemonFacts): DaemonSteps {
   for (const node of nodes) {
     const name = node.metadata?.name ?? '';
     known.add(name);
-    const { shouldRun, mayStay } = placingOn(set, node);
+    const { shouldRun, shouldContinueRunning } = placementOn(set, node);
     const here = pods.filter((pod) => nodeOf(pod) === name);
-    const staying = here.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
+    const kept = here.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
     // A daemon that always fails is restarted once a second, and not in a hot loop.
-    const finished = staying.filter((pod) => isFinished(pod) && ageMs(pod, facts.now) >= FAILED_STAYS_MS);
-    const running = staying.filter((pod) => !isFinished(pod)).toSorted(byAge);
+    const finished = kept.filter((pod) => isFinished(pod) && ageMs(pod, facts.now) >= FAILED_POD_DELAY_MS);
+    const running = kept.filter((pod) => !isFinished(pod)).toSorted(byAge);
     remove.push(...finished);
-    if (!mayStay) remove.push(...running);
+    if (!shouldContinueRunning) remove.push(...running);
     else if (shouldRun && here.length === 0) create.push(name);
-    if (mayStay) places.push({ name, shouldRun, staying: running, isLeaving: running.length < here.length });
+    if (shouldContinueRunning)
+      places.push({ name, shouldRun, kept: running, hasEndingPod: running.length < here.length });
   }
   remove.push(...pods.filter((pod) => hasLostNode(pod, known)));
   const update = updateSteps(set, places, create.length, facts);
@@ -64,34 +65,34 @@ function hasLostNode(pod: Pod, known: ReadonlySet<string>): boolean {
 function updateSteps(set: DaemonSet, places: readonly NodePods[], missing: number, facts: DaemonFacts): DaemonSteps {
   const strategy = set.spec?.updateStrategy;
   const wanted = places.filter(({ shouldRun }) => shouldRun).length;
-  const maxSurge = amountOf(strategy?.rollingUpdate?.maxSurge ?? 0, wanted, 'up');
+  const maxSurge = resolveIntOrPercent(strategy?.rollingUpdate?.maxSurge ?? 0, wanted, 'up');
   const maxUnavailable = Math.max(
-    amountOf(strategy?.rollingUpdate?.maxUnavailable ?? 1, wanted, 'up'),
+    resolveIntOrPercent(strategy?.rollingUpdate?.maxUnavailable ?? 1, wanted, 'up'),
     maxSurge === 0 ? 1 : 0,
   );
   const isNew = ({ metadata }: Pod): boolean => metadata?.labels?.[HASH_LABEL] === facts.hash;
-  const isWell = (pod: Pod): boolean => isAvailable(pod, set.spec?.minReadySeconds, facts.now);
+  const isPodAvailable = (pod: Pod): boolean => isAvailable(pod, set.spec?.minReadySeconds, facts.now);
   const create: string[] = [];
   const remove: Pod[] = [];
   let unavailable = missing;
   let surging = 0;
   const replaceable: Pod[] = [];
   const growing: string[] = [];
-  for (const { name, staying, isLeaving } of places) {
-    const [newest, ...moreNew] = staying.filter(isNew);
-    const [oldest, ...moreOld] = staying.filter((pod) => !isNew(pod));
+  for (const { name, kept, hasEndingPod } of places) {
+    const [newest, ...moreNew] = kept.filter(isNew);
+    const [oldest, ...moreOld] = kept.filter((pod) => !isNew(pod));
     remove.push(...moreNew, ...moreOld);
     if (oldest && newest) {
       // Only a surge has both: the old Pod is removed when the new one is available.
-      if (isWell(newest) || !isWell(oldest)) remove.push(oldest);
+      if (isPodAvailable(newest) || !isPodAvailable(oldest)) remove.push(oldest);
       else surging++;
     } else if (oldest && strategy?.type !== 'OnDelete') {
-      if (!isWell(oldest)) {
+      if (!isPodAvailable(oldest)) {
         unavailable++;
         remove.push(oldest);
       } else if (maxSurge > 0) growing.push(name);
       else replaceable.push(oldest);
-    } else if ((newest && !isWell(newest)) || (!newest && !oldest && isLeaving)) unavailable++;
+    } else if ((newest && !isPodAvailable(newest)) || (!newest && !oldest && hasEndingPod)) unavailable++;
   }
   if (strategy?.type === 'OnDelete') return { create: [], remove };
   create.push(...growing.slice(0, Math.max(0, maxSurge - surging)));

@@ -1,6 +1,6 @@
 import type { DaemonSet, DaemonSetStatus } from '@bowline/kubernetes';
 import { byAge, isAvailable, isReady } from '../pods/pod-state.ts';
-import { HASH_LABEL, nodeOf, placingOn } from './daemon-pods.ts';
+import { HASH_LABEL, nodeOf, placementOn } from './daemon-pods.ts';
 import type { DaemonFacts } from './next-steps.ts';
 
 /** daemonSetStatus returns the status that a DaemonSet should have. */
@@ -13,7 +13,7 @@ export function daemonSetStatus(set: DaemonSet, { nodes, pods, hash, now }: Daem
         // If a node has several Pods, a ready one counts.
         return Number(isReady(b)) - Number(isReady(a)) || byAge(a, b);
       });
-    const { shouldRun } = placingOn(set, node);
+    const { shouldRun } = placementOn(set, node);
     const [first] = here;
     if (!shouldRun) {
       if (first) counts.misscheduled++;

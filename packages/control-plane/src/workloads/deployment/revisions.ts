@@ -8,10 +8,10 @@ export const HASH_LABEL = 'pod-template-hash';
 export const REVISION = 'deployment.kubernetes.io/revision';
 /** REVISION_HISTORY holds the revisions that a ReplicaSet had before, if its template became current again. */
 export const REVISION_HISTORY = 'deployment.kubernetes.io/revision-history';
-/** DESIRED holds the Deployment's replicas at the time it last sized the ReplicaSet. */
-export const DESIRED = 'deployment.kubernetes.io/desired-replicas';
-/** MAXIMUM holds the maximum number of replicas at that time, surge included. */
-export const MAXIMUM = 'deployment.kubernetes.io/max-replicas';
+/** DESIRED_REPLICAS holds the Deployment's replicas at the time it last sized the ReplicaSet. */
+export const DESIRED_REPLICAS = 'deployment.kubernetes.io/desired-replicas';
+/** MAX_REPLICAS holds the maximum number of replicas at that time, surge included. */
+export const MAX_REPLICAS = 'deployment.kubernetes.io/max-replicas';
 
 /** Annotations of a Deployment that do not apply to its ReplicaSets. */
 const NOT_COPIED: ReadonlySet<string> = new Set([
@@ -19,8 +19,8 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
   'deprecated.deployment.rollback.to',
   REVISION,
   REVISION_HISTORY,
-  DESIRED,
-  MAXIMUM,
+  DESIRED_REPLICAS,
+  MAX_REPLICAS,
 ]);
 
 /** revisionOf returns a ReplicaSet's revision; 0 if it has none. */
@@ -29,10 +29,9 @@ export function revisionOf({ metadata }: ReplicaSet | Deployment): number {
   return /^\d+$/.test(text) ? Number(text) : 0;
 }
 
-/** newestOf returns the ReplicaSet of the Deployment's current template: the oldest one, if several match. */
-export function newestOf(deployment: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined {
-  const wanted = withoutHash(deployment.spec?.template);
-  return sets.toSorted(byAge).find(({ spec }) => sameJson(withoutHash(spec?.template), wanted));
+/** newReplicaSetOf returns the ReplicaSet of the Deployment's current template: the oldest one, if several match. */
+export function newReplicaSetOf(deployment: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined {
+  return sets.toSorted(byAge).find(({ spec }) => isSameTemplate(spec?.template, deployment.spec?.template));
 }
 
 /** isSameTemplate compares two templates without their hash label. */
@@ -68,8 +67,8 @@ export function annotationsFor(
   };
 }
 
-/** surplusOf returns the ReplicaSets beyond the history limit, oldest first. */
-export function surplusOf(deployment: Deployment, old: readonly ReplicaSet[]): readonly ReplicaSet[] {
+/** expiredReplicaSets returns the ReplicaSets beyond the history limit, oldest first. */
+export function expiredReplicaSets(deployment: Deployment, old: readonly ReplicaSet[]): readonly ReplicaSet[] {
   const limit = deployment.spec?.revisionHistoryLimit;
   if (limit === undefined || limit > 2 ** 31 - 2) return [];
   const kept = old.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);

@@ -31,7 +31,7 @@ function facts(ready: number): DeploymentFacts {
 const progressOf = (deployment: Deployment, ready: number) =>
   deploymentStatus(deployment, facts(ready)).conditions?.find(({ type }) => type === 'Progressing');
 
-it('moves the time of progress when there was some, and not otherwise', () => {
+it('updates the time of the last progress only when there was progress', () => {
   const waiting = rollingOut('ReplicaSetUpdated', 10_000);
   expect(progressOf(waiting, 1)).toEqual(waiting.status?.conditions?.[0]);
   const { status: _, ...fresh } = waiting;
@@ -42,7 +42,7 @@ it('moves the time of progress when there was some, and not otherwise', () => {
   });
 });
 
-it('gives a rollout up after its deadline, and says when to look', () => {
+it('reports a rollout that exceeds its deadline, and returns how long until then', () => {
   expect(untilDeadlineMs(rollingOut('ReplicaSetUpdated', 10_000), NOW)).toBe(51_000);
   expect(progressOf(rollingOut('ReplicaSetUpdated', 61_000), 1)).toMatchObject({
     status: 'False',
@@ -51,7 +51,7 @@ it('gives a rollout up after its deadline, and says when to look', () => {
   });
 });
 
-it('is done when everything runs the new template', () => {
+it('is complete when all Pods run the new template', () => {
   const done = progressOf(rollingOut('ReplicaSetUpdated', 10_000), 2);
   expect(done).toMatchObject({ status: 'True', reason: 'NewReplicaSetAvailable' });
   expect(untilDeadlineMs(rollingOut('NewReplicaSetAvailable', 100_000), NOW)).toBeUndefined();

@@ -1,6 +1,6 @@
 import type { Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet } from '@bowline/kubernetes';
 import { formatTime, parseTime } from '@bowline/machinery';
-import { availableOf, replicasOf, roomOf, totalOf } from './rolling.ts';
+import { availableOf, replicasOf, rolloutBounds, totalOf } from './rolling-update.ts';
 
 /** DeploymentFacts holds the state that a Deployment's status is computed from. */
 export interface DeploymentFacts {
@@ -23,7 +23,7 @@ export function deploymentStatus(deployment: Deployment, facts: DeploymentFacts)
   let conditions = setCondition(deployment.status?.conditions ?? [], available, facts.now);
   const progress = progressOf(deployment, counts, facts);
   if (progress === 'none') conditions = conditions.filter(({ type }) => type !== 'Progressing');
-  else if (progress) conditions = setCondition(conditions, progress, facts.now, progress.isNews);
+  else if (progress) conditions = setCondition(conditions, progress, facts.now, progress.isRefreshed);
   const failure = facts.newest?.status?.conditions?.find(({ type }) => type === 'ReplicaFailure');
   if (failure) {
     const { status, reason, message } = failure;
@@ -71,13 +71,13 @@ function countsOf(deployment: Deployment, { newest, all }: DeploymentFacts): Dep
   };
 }
 
-type Said = Pick<DeploymentCondition, 'type' | 'status' | 'reason' | 'message'>;
+type ConditionUpdate = Pick<DeploymentCondition, 'type' | 'status' | 'reason' | 'message'>;
 
-function isAvailableEnough(deployment: Deployment, available: number): Said {
-  const isEnough = available >= replicasOf(deployment) - roomOf(deployment).maxUnavailable;
+function isAvailableEnough(deployment: Deployment, available: number): ConditionUpdate {
+  const isEnough = available >= replicasOf(deployment) - rolloutBounds(deployment).maxUnavailable;
   return isEnough
-    ? said('Available', 'True', 'MinimumReplicasAvailable', 'Deployment has minimum availability.')
-    : said('Available', 'False', 'MinimumReplicasUnavailable', 'Deployment does not have minimum availability.');
+    ? condition('Available', 'True', 'MinimumReplicasAvailable', 'Deployment has minimum availability.')
+    : condition('Available', 'False', 'MinimumReplicasUnavailable', 'Deployment does not have minimum availability.');
 }
 
 /** Returns the condition Progressing; `none` if it does not apply, undefined if the present one still holds. */
@@ -85,15 +85,15 @@ function progressOf(
   deployment: Deployment,
   counts: DeploymentStatus,
   { newest, now, isRollout, created }: DeploymentFacts,
-): (Said & { readonly isNews: boolean }) | 'none' | undefined {
+): (ConditionUpdate & { readonly isRefreshed: boolean }) | 'none' | undefined {
   const { spec, status: before } = deployment;
   if ((spec?.progressDeadlineSeconds ?? NO_DEADLINE) === NO_DEADLINE) return 'none';
   const current = before?.conditions?.find(({ type }) => type === 'Progressing');
   const name = newest?.metadata?.name;
   const subject = name === undefined ? `Deployment "${deployment.metadata?.name ?? ''}"` : `ReplicaSet "${name}"`;
-  const as = (status: 'True' | 'False' | 'Unknown', reason: string, message: string, isNews = false) => ({
-    ...said('Progressing', status, reason, message),
-    isNews,
+  const as = (status: 'True' | 'False' | 'Unknown', reason: string, message: string, isRefreshed = false) => ({
+    ...condition('Progressing', status, reason, message),
+    isRefreshed,
   });
   if (spec?.paused) {
     if (current?.reason === 'ProgressDeadlineExceeded' || current?.reason === 'DeploymentPaused') return undefined;
@@ -132,20 +132,20 @@ function isOverdue({ spec }: Deployment, current: DeploymentCondition | undefine
   return parseTime(current.lastUpdateTime ?? '') + (spec?.progressDeadlineSeconds ?? 0) * 1_000 < now;
 }
 
-function said(type: string, status: string, reason: string, message: string): Said {
+function condition(type: string, status: string, reason: string, message: string): ConditionUpdate {
   return { type, status, reason, message };
 }
 
-/** A condition with the same status and reason is not changed, unless `isNews` is set. */
+/** A condition with the same status and reason is not changed, unless `isRefreshed` is set. */
 function setCondition(
   conditions: readonly DeploymentCondition[],
-  wanted: Said,
+  wanted: ConditionUpdate,
   now: number,
-  isNews = false,
+  isRefreshed = false,
 ): readonly DeploymentCondition[] {
   const { type, status, reason, message } = wanted;
   const before = conditions.find((each) => each.type === type);
-  if (before && before.status === status && before.reason === reason && !isNews) return conditions;
+  if (before && before.status === status && before.reason === reason && !isRefreshed) return conditions;
   const at = formatTime(now);
   const lastTransitionTime = before?.status === status ? before.lastTransitionTime : at;
   return [

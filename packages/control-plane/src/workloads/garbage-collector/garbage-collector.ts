@@ -6,9 +6,8 @@ import { Queue } from '@bowline/runtime/controller';
 import type { ObjectFacts } from '../objects/object-facts.ts';
 import type { ObjectObserver } from '../objects/object-monitors.ts';
 import { runWorkQueue } from '../objects/work-queue.ts';
-import { AbsentOwners } from './absent-owners.ts';
-import { type ExamineParts, examine, orphan } from './examine.ts';
 import { type GraphNode, OwnerGraph } from './owner-graph.ts';
+import { AbsentOwners, type CollectorParts, reconcile } from './reconcile.ts';
 
 /** GarbageCollectorOptions holds the dependencies of a garbage collector. */
 export interface GarbageCollectorOptions {
@@ -23,7 +22,7 @@ export interface GarbageCollectorOptions {
 
 const WORKERS = 16;
 /** Every kind has its own watch: the watch of the dependents may lag slightly behind that of the owner. */
-const DEPENDENTS_ARRIVE_MS = 50;
+const DEPENDENTS_LAG_MS = 50;
 /** What fails now often succeeds soon: a conflict, or a kind that is just being defined. */
 const BACKOFF = { minMs: 50, maxMs: 60_000 };
 
@@ -32,39 +31,39 @@ export class GarbageCollector implements ObjectObserver {
   readonly #graph: OwnerGraph;
   readonly #queue: Queue;
   readonly #options: GarbageCollectorOptions;
-  readonly #parts: ExamineParts;
+  readonly #parts: CollectorParts;
 
   constructor(options: GarbageCollectorOptions) {
     const { client, find, wire, random } = options;
     this.#options = options;
     this.#queue = new Queue({ name: 'garbage-collector', clock: wire, random, backoff: BACKOFF });
-    const look = (node: GraphNode): void => {
-      this.#queue.add(node.uid, node.isForeground ? { afterMs: DEPENDENTS_ARRIVE_MS } : {});
+    const enqueue = (node: GraphNode): void => {
+      this.#queue.add(node.uid, node.isForeground ? { afterMs: DEPENDENTS_LAG_MS } : {});
     };
-    const later = (node: GraphNode): void => {
-      this.#queue.add(node.uid, { afterMs: DEPENDENTS_ARRIVE_MS });
+    const enqueueLater = (node: GraphNode): void => {
+      this.#queue.add(node.uid, { afterMs: DEPENDENTS_LAG_MS });
     };
-    this.#graph = new OwnerGraph({ examine: look, orphan: later }, find);
-    this.#parts = { client, graph: this.#graph, absent: new AbsentOwners(), find, examine: look };
+    this.#graph = new OwnerGraph({ attemptToDelete: enqueue, attemptToOrphan: enqueueLater }, find);
+    this.#parts = { client, graph: this.#graph, absent: new AbsentOwners(), find, enqueue };
   }
 
-  knows(uid: string): boolean {
+  isTracked(uid: string): boolean {
     return this.#graph.get(uid) !== undefined;
   }
 
-  seen(resource: Resource, facts: ObjectFacts): void {
-    this.#graph.seen(resource, facts);
+  upserted(resource: Resource, facts: ObjectFacts): void {
+    this.#graph.upsert(resource, facts);
   }
 
-  gone(_resource: Resource, { uid }: ObjectFacts): void {
-    this.#graph.gone(uid);
+  deleted(_resource: Resource, { uid }: ObjectFacts): void {
+    this.#graph.delete(uid);
   }
 
-  complete(resource: Resource, uids: ReadonlySet<string>): void {
-    this.#graph.complete(resource, uids);
+  listed(resource: Resource, uids: ReadonlySet<string>): void {
+    this.#graph.deleteMissing(resource, uids);
   }
 
-  /** kindsChanged examines again the objects that referred to kinds that were not served. */
+  /** kindsChanged checks again the objects that referred to kinds that were not served. */
   kindsChanged(): void {
     for (const node of this.#graph.unresolved()) this.#queue.add(node.uid);
   }
@@ -79,9 +78,7 @@ export class GarbageCollector implements ObjectObserver {
       log: this.#options.log,
       work: async (uid, within) => {
         const node = this.#graph.get(uid);
-        if (!node) return;
-        if (node.isOrphaning) await orphan(node, this.#parts, within);
-        else await examine(node, this.#parts, within);
+        if (node) await reconcile(node, this.#parts, within);
       },
     });
   }

@@ -5,19 +5,22 @@ import { OwnerGraph } from './owner-graph.ts';
 
 /** A graph that records what it requests. */
 function setUp() {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const graph = new OwnerGraph(
-    { examine: ({ name }) => asked.push(`examine ${name}`), orphan: ({ name }) => asked.push(`orphan ${name}`) },
+    {
+      attemptToDelete: ({ name }) => requested.push(`delete ${name}`),
+      attemptToOrphan: ({ name }) => requested.push(`orphan ${name}`),
+    },
     (_, kind) => (kind === 'ConfigMap' ? ConfigMap : kind === 'Secret' ? Secret : undefined),
   );
   const put = (name: string, owners: readonly string[] = [], finalizers?: readonly string[]): void => {
     const metadata = { name, namespace: 'a', uid: `uid-${name}`, ownerReferences: owners.map((owner) => refer(owner)) };
     const going = finalizers ? { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers } : {};
-    graph.seen(ConfigMap, factsOf({ ...metadata, ...going }));
+    graph.upsert(ConfigMap, factsOf({ ...metadata, ...going }));
   };
-  /** told returns and clears the recorded requests. */
-  const told = (): readonly string[] => [...new Set(asked.splice(0))];
-  return { graph, put, told };
+  /** takeRequests returns and clears the recorded requests. */
+  const takeRequests = (): readonly string[] => [...new Set(requested.splice(0))];
+  return { graph, put, takeRequests };
 }
 
 function refer(name: string): OwnerReference {
@@ -25,82 +28,82 @@ function refer(name: string): OwnerReference {
 }
 
 describe('an owner graph', () => {
-  it('holds nothing of objects that neither own nor are owned', () => {
-    const { graph, put, told } = setUp();
+  it('stores no objects that have neither owners nor dependents', () => {
+    const { graph, put, takeRequests } = setUp();
     for (let index = 0; index < 20_000; index++) put(`alone-${index}`);
     expect(graph.size).toBe(0);
-    expect(told()).toEqual([]);
+    expect(takeRequests()).toEqual([]);
   });
 
-  it('doubts an owner that it has not seen, and trusts one that it has', () => {
-    const { graph, put, told } = setUp();
+  it('checks an object with an unobserved owner, and not one with an observed owner', () => {
+    const { graph, put, takeRequests } = setUp();
     put('child', ['owner']);
-    expect(told()).toEqual(['examine child']);
+    expect(takeRequests()).toEqual(['delete child']);
     put('child', ['owner']);
-    expect(told()).toEqual([]);
+    expect(takeRequests()).toEqual([]);
     put('owner');
     put('other', ['owner']);
-    expect(told()).toEqual([]);
+    expect(takeRequests()).toEqual([]);
     expect(graph.size).toBe(3);
   });
 
-  it('doubts a reference that has the uid right and the rest wrong', () => {
-    const { graph, put, told } = setUp();
+  it('checks an object whose owner reference matches only by uid', () => {
+    const { graph, put, takeRequests } = setUp();
     put('child', ['owner']);
     put('owner');
-    told();
-    for (const wrong of [{ name: 'nobody' }, { kind: 'Secret' }, { apiVersion: 'apps/v1' }]) {
+    takeRequests();
+    for (const wrong of [{ name: 'other' }, { kind: 'Secret' }, { apiVersion: 'apps/v1' }]) {
       const name = Object.keys(wrong).join();
       const metadata = { name, namespace: 'a', uid: name, ownerReferences: [{ ...refer('owner'), ...wrong }] };
-      graph.seen(ConfigMap, factsOf(metadata));
-      expect(told()).toEqual([`examine ${name}`]);
+      graph.upsert(ConfigMap, factsOf(metadata));
+      expect(takeRequests()).toEqual([`delete ${name}`]);
     }
     const elsewhere = { name: 'far', namespace: 'b', uid: 'far', ownerReferences: [refer('owner')] };
-    graph.seen(ConfigMap, factsOf(elsewhere));
-    expect(told()).toEqual(['examine far']);
+    graph.upsert(ConfigMap, factsOf(elsewhere));
+    expect(takeRequests()).toEqual(['delete far']);
   });
 
-  it('looks at the dependents of an owner that is deleted, or missing from a list', () => {
-    const { graph, put, told } = setUp();
+  it('checks the dependents of an owner that is deleted, or missing from a list', () => {
+    const { graph, put, takeRequests } = setUp();
     for (const name of ['one', 'two']) {
       put(`child-${name}`, [name]);
       put(name);
     }
-    told();
-    graph.gone('uid-one');
-    expect(told()).toEqual(['examine child-one']);
-    graph.complete(ConfigMap, new Set(['uid-child-one', 'uid-child-two']));
-    expect(told()).toEqual(['examine child-two']);
-    graph.gone('uid-child-one');
-    graph.gone('uid-child-two');
+    takeRequests();
+    graph.delete('uid-one');
+    expect(takeRequests()).toEqual(['delete child-one']);
+    graph.deleteMissing(ConfigMap, new Set(['uid-child-one', 'uid-child-two']));
+    expect(takeRequests()).toEqual(['delete child-two']);
+    graph.delete('uid-child-one');
+    graph.delete('uid-child-two');
     expect(graph.size).toBe(0);
   });
 
-  it('hurries the dependents of an owner that waits for them, and looks at it again when one is gone', () => {
-    const { graph, put, told } = setUp();
+  it('checks the dependents of an owner in foreground deletion, and the owner again when one is gone', () => {
+    const { graph, put, takeRequests } = setUp();
     put('child', ['owner']);
     put('owner');
-    told();
+    takeRequests();
     put('owner', [], ['foregroundDeletion']);
-    expect(told()).toEqual(['examine owner', 'examine child']);
-    graph.gone('uid-child');
-    expect(told()).toEqual(['examine owner']);
-    graph.gone('uid-owner');
+    expect(takeRequests()).toEqual(['delete owner', 'delete child']);
+    graph.delete('uid-child');
+    expect(takeRequests()).toEqual(['delete owner']);
+    graph.delete('uid-owner');
     expect(graph.size).toBe(0);
   });
 
-  it('asks for dependents to forget an owner once, also when there are none', () => {
-    const { put, told } = setUp();
+  it('requests the orphaning of dependents once, even if there are none', () => {
+    const { put, takeRequests } = setUp();
     put('owner', [], ['orphan']);
     put('owner', [], ['orphan']);
-    expect(told()).toEqual(['orphan owner']);
+    expect(takeRequests()).toEqual(['orphan owner']);
   });
 
-  it('knows again what referred to a kind that was not served', () => {
-    const { graph, told } = setUp();
+  it('returns the objects whose owner is of a kind that is not served', () => {
+    const { graph, takeRequests } = setUp();
     const ownerReferences = [{ ...refer('owner'), kind: 'Unknown' }];
-    graph.seen(ConfigMap, factsOf({ name: 'child', namespace: 'a', uid: 'child', ownerReferences }));
-    told();
+    graph.upsert(ConfigMap, factsOf({ name: 'child', namespace: 'a', uid: 'child', ownerReferences }));
+    takeRequests();
     expect([...graph.unresolved()].map(({ name }) => name)).toEqual(['child']);
   });
 });

@@ -10,8 +10,8 @@ export interface GraphNode {
   readonly namespace: string | undefined;
   readonly owners: readonly OwnerReference[];
   readonly dependents: ReadonlySet<GraphNode>;
-  /** Whether the object itself was seen, by watch or by a read; otherwise only references to it were. */
-  readonly isSeen: boolean;
+  /** Whether the object itself was observed, by watch or by a read; otherwise only references to it were. */
+  readonly isObserved: boolean;
   readonly isDeleting: boolean;
   readonly isForeground: boolean;
   readonly isOrphaning: boolean;
@@ -25,14 +25,14 @@ interface OwnNode extends Mutable<Omit<GraphNode, 'dependents'>> {
 /** GraphWork receives the work that a change of the graph requires. */
 export interface GraphWork {
   /** Called if the node's owners may be gone, or its deletion may proceed. */
-  examine(node: GraphNode): void;
+  attemptToDelete(node: GraphNode): void;
   /** Called if the node's dependents must drop their references to it. */
-  orphan(node: GraphNode): void;
+  attemptToOrphan(node: GraphNode): void;
 }
 
 /**
  * OwnerGraph maps owners to dependents, by uid. It holds only objects that have owners or dependents: other objects
- * cost nothing. It reflects what was seen, so it only selects the objects to examine; reads from the server decide what
+ * cost nothing. It reflects what was observed, so it only selects the objects to check; reads from the server decide what
  * is deleted.
  */
 export class OwnerGraph {
@@ -53,8 +53,8 @@ export class OwnerGraph {
     return this.#nodes.get(uid);
   }
 
-  /** seen records the state of an object. */
-  seen(resource: Resource, facts: ObjectFacts): void {
+  /** upsert records the state of an object. */
+  upsert(resource: Resource, facts: ObjectFacts): void {
     const known = this.#nodes.get(facts.uid);
     const isNotable = facts.owners.length > 0 || facts.isForeground || facts.isOrphaning;
     if (!known && !isNotable) return;
@@ -64,36 +64,36 @@ export class OwnerGraph {
     node.resource = resource;
     node.name = facts.name;
     node.namespace = facts.namespace;
-    node.isSeen = true;
+    node.isObserved = true;
     node.isDeleting = facts.isDeleting;
     node.isForeground = facts.isForeground;
     node.isOrphaning = facts.isOrphaning;
-    if (this.#setOwners(node, facts.owners)) this.#work.examine(node);
-    if (node.isOrphaning && !wasOrphaning) this.#work.orphan(node);
+    if (this.#setOwners(node, facts.owners)) this.#work.attemptToDelete(node);
+    if (node.isOrphaning && !wasOrphaning) this.#work.attemptToOrphan(node);
     if (node.isForeground && !wasForeground) {
-      this.#work.examine(node);
-      for (const dependent of node.dependents) this.#work.examine(dependent);
+      this.#work.attemptToDelete(node);
+      for (const dependent of node.dependents) this.#work.attemptToDelete(dependent);
     }
     this.#prune(node);
   }
 
-  /** gone records that an object was deleted. */
-  gone(uid: string): void {
+  /** delete records that an object was deleted. */
+  delete(uid: string): void {
     const node = this.#nodes.get(uid);
     if (!node) return;
     this.#setOwners(node, []);
-    node.isSeen = false;
+    node.isObserved = false;
     node.isDeleting = false;
     node.isForeground = false;
     node.isOrphaning = false;
-    for (const dependent of node.dependents) this.#work.examine(dependent);
+    for (const dependent of node.dependents) this.#work.attemptToDelete(dependent);
     this.#prune(node);
   }
 
-  /** complete receives the uids of all objects of a kind: objects that were seen and are not among them are gone. */
-  complete(resource: Resource, uids: ReadonlySet<string>): void {
+  /** deleteMissing receives the uids of all objects of a kind: observed objects that are not among them are gone. */
+  deleteMissing(resource: Resource, uids: ReadonlySet<string>): void {
     for (const node of [...this.#nodes.values()]) {
-      if (node.isSeen && isSameKind(node.resource, resource) && !uids.has(node.uid)) this.gone(node.uid);
+      if (node.isObserved && isSameKind(node.resource, resource) && !uids.has(node.uid)) this.delete(node.uid);
     }
   }
 
@@ -102,14 +102,14 @@ export class OwnerGraph {
     for (const node of this.#nodes.values()) if (node.resource === undefined) yield* node.dependents;
   }
 
-  /** verified records whether a read found the object that a reference names. */
-  verified(uid: string, exists: boolean): void {
+  /** setObserved records whether a read found the object that a reference names. */
+  setObserved(uid: string, exists: boolean): void {
     const node = this.#nodes.get(uid);
-    if (node) node.isSeen = exists;
+    if (node) node.isObserved = exists;
   }
 
   /**
-   * Returns whether the node must be examined: an owner is unknown, does not match its reference, or waits for its
+   * Returns whether the node must be checked: an owner is unknown, does not match its reference, or waits for its
    * dependents to be deleted.
    */
   #setOwners(node: OwnNode, owners: readonly OwnerReference[]): boolean {
@@ -120,7 +120,7 @@ export class OwnerGraph {
       const owner = this.#nodes.get(reference.uid);
       if (!owner) continue;
       // An owner that waits for its dependents may proceed when one is gone, or no longer blocks.
-      if (owner.isForeground) this.#work.examine(owner);
+      if (owner.isForeground) this.#work.attemptToDelete(owner);
       if (kept.has(reference.uid)) continue;
       owner.dependents.delete(node);
       this.#prune(owner);
@@ -130,7 +130,7 @@ export class OwnerGraph {
       const owner = this.#nodes.get(reference.uid) ?? this.#addReferred(reference, node.namespace);
       const isNew = !owner.dependents.has(node);
       owner.dependents.add(node);
-      if (isNew && (!owner.isSeen || owner.isForeground || !isNamed(owner, reference, node.namespace)))
+      if (isNew && (!owner.isObserved || owner.isForeground || !isNamed(owner, reference, node.namespace)))
         isDoubtful = true;
     }
     return isDoubtful;
@@ -149,7 +149,7 @@ export class OwnerGraph {
       namespace,
       owners: [],
       dependents: new Set(),
-      isSeen: false,
+      isObserved: false,
       isDeleting: false,
       isForeground: false,
       isOrphaning: false,

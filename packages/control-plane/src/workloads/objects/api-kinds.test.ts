@@ -8,7 +8,7 @@ const entry = (resource: string, kind: string, verbs: readonly string[], scope =
   verbs,
 });
 
-it('takes every kind in the version that the server prefers, whichever an owner names', () => {
+it('uses the preferred version of every kind, whichever version a reference names', () => {
   const kinds = apiKindsOf([
     { metadata: {}, versions: [{ version: 'v1', resources: [entry('nodes', 'Node', ['get'], 'Cluster')] }] },
     {
@@ -34,7 +34,7 @@ it('takes every kind in the version that the server prefers, whichever an owner 
   expect(kinds.stale).toEqual(['example.test/v1']);
 });
 
-it('says so when the server knows no aggregated discovery', async () => {
+it('rejects a server without aggregated discovery', async () => {
   const raw = (): Promise<string> => Promise.resolve('{"kind":"APIGroupList"}');
   await expect(readApiKinds({ raw })).rejects.toMatchObject({ code: 'BOWLINE_WORKLOADS_DISCOVERY' });
 });

@@ -51,7 +51,7 @@ async function readGroups(
   if (kind === 'APIGroupDiscoveryList') return items ?? [];
   throw new BowlineError(
     'BOWLINE_WORKLOADS_DISCOVERY',
-    `cannot read the kinds below ${path}: the server answers ${kind ?? 'no kind'} instead of APIGroupDiscoveryList; it must be Kubernetes 1.30 or later`,
+    `cannot read the kinds below ${path}: the server returned ${kind ?? 'no kind'} instead of APIGroupDiscoveryList; it must be Kubernetes 1.30 or later`,
   );
 }
 

@@ -31,10 +31,10 @@ function serving(objects: readonly KubernetesObject[]): Pick<Client, 'list' | 'w
 }
 
 function never(): never {
-  throw new Error('batches are what is read');
+  throw new Error('only batches are read');
 }
 
-it('tells of objects that own, are owned, are known or go, and of the others only that they exist', async () => {
+it('passes on tracked, owned and terminating objects, and only the uids of all others', async () => {
   const named = (name: string, more = {}): KubernetesObject => ({
     metadata: { name, namespace: 'a', uid: name, resourceVersion: '5', ...more },
   });
@@ -53,10 +53,10 @@ it('tells of objects that own, are owned, are known or go, and of the others onl
     random: seededRandom(1),
     log: silentLog,
     observer: {
-      seen: (_, { name }) => seen.push(name),
-      gone: () => undefined,
-      knows: (uid) => uid === 'known',
-      complete: (_, uids) => complete.push([...uids]),
+      upserted: (_, { name }) => seen.push(name),
+      deleted: () => undefined,
+      isTracked: (uid) => uid === 'known',
+      listed: (_, uids) => complete.push([...uids]),
     },
   });
   const all = ['alone', 'known', 'owned', 'going'];

@@ -7,14 +7,14 @@ import { factsOf, type ObjectFacts } from './object-facts.ts';
 
 /** ObjectObserver is notified about the objects of every kind. */
 export interface ObjectObserver {
-  /** seen reports the state of an object, old or new. */
-  seen(resource: Resource, facts: ObjectFacts): void;
-  /** gone reports that an object is deleted. */
-  gone(resource: Resource, facts: ObjectFacts): void;
-  /** knows reports whether the observer remembers an object, and so must be notified of every state of it. */
-  knows(uid: string): boolean;
-  /** complete reports the uids of all objects of a kind, after a list. */
-  complete(resource: Resource, uids: ReadonlySet<string>): void;
+  /** upserted reports the state of an object, old or new. */
+  upserted(resource: Resource, facts: ObjectFacts): void;
+  /** deleted reports that an object is deleted. */
+  deleted(resource: Resource, facts: ObjectFacts): void;
+  /** isTracked reports whether the observer keeps an object, and so must be notified of every state of it. */
+  isTracked(uid: string): boolean;
+  /** listed reports the uids of all objects of a kind, after a list. */
+  listed(resource: Resource, uids: ReadonlySet<string>): void;
 }
 
 /** ObjectMonitorsOptions holds the client to watch with and the observer to notify. */
@@ -53,7 +53,7 @@ export class ObjectMonitors {
       monitor.stop.abort();
     }
     for (const [id, kind] of wanted) if (!this.#monitors.has(id)) this.#monitors.set(id, this.#start(kind));
-    this.#tellSynced();
+    this.#notifySynced();
   }
 
   get isSynced(): boolean {
@@ -97,18 +97,18 @@ export class ObjectMonitors {
       log,
       onSynced: () => {
         isSynced = true;
-        this.#tellSynced();
+        this.#notifySynced();
       },
     });
     const ended = reflector
       .run(stop.signal)
       .catch((error: unknown) => {
         // Reflectors survive errors of the server and the network; if one still ends, the other kinds remain useful.
-        log.error('a watch of metadata ended', { kind: resource.kind, error });
+        log.error('metadata watch ended', { kind: resource.kind, error });
       })
       .then(() => {
         this.#ending.delete(ended);
-        if (!this.#watches(resource)) observer.complete(resource, new Set());
+        if (!this.#watches(resource)) observer.listed(resource, new Set());
       });
     this.#ending.add(ended);
     return { resource, stop, ended, isSynced: () => isSynced };
@@ -119,8 +119,8 @@ export class ObjectMonitors {
     return [...this.#monitors.values()].some(({ resource }) => resource.group === group && resource.kind === kind);
   }
 
-  #tellSynced(): void {
-    if (this.isSynced) for (const tell of [...this.#waiting]) tell();
+  #notifySynced(): void {
+    if (this.isSynced) for (const resolve of [...this.#waiting]) resolve();
   }
 }
 
@@ -135,13 +135,13 @@ class ObserverTarget implements ReflectorTarget {
   }
 
   begin(): FactsSnapshot {
-    return new FactsSnapshot((uid) => this.#observer.knows(uid));
+    return new FactsSnapshot((uid) => this.#observer.isTracked(uid));
   }
 
   commit(snapshot: Snapshot): Promise<void> {
     if (!(snapshot instanceof FactsSnapshot)) throw new TypeError('the snapshot was begun by another target');
-    for (const facts of snapshot.notable.values()) this.#observer.seen(this.#resource, facts);
-    this.#observer.complete(this.#resource, snapshot.uids);
+    for (const facts of snapshot.notable.values()) this.#observer.upserted(this.#resource, facts);
+    this.#observer.listed(this.#resource, snapshot.uids);
     return Promise.resolve();
   }
 
@@ -150,11 +150,11 @@ class ObserverTarget implements ReflectorTarget {
   }
 
   upsert({ metadata = {} }: KubernetesObject): void {
-    this.#observer.seen(this.#resource, factsOf(metadata));
+    this.#observer.upserted(this.#resource, factsOf(metadata));
   }
 
   remove({ metadata = {} }: KubernetesObject): void {
-    this.#observer.gone(this.#resource, factsOf(metadata));
+    this.#observer.deleted(this.#resource, factsOf(metadata));
   }
 
   flush(): Promise<void> {
@@ -162,28 +162,28 @@ class ObserverTarget implements ReflectorTarget {
   }
 
   vanished(): Promise<void> {
-    this.#observer.complete(this.#resource, new Set());
+    this.#observer.listed(this.#resource, new Set());
     return Promise.resolve();
   }
 }
 
 /**
- * FactsSnapshot keeps the facts of objects that are known, have owners or are being deleted, and the existence of all
+ * FactsSnapshot keeps the facts of objects that are tracked, have owners or are being deleted, and the existence of all
  * others.
  */
 class FactsSnapshot implements Snapshot {
   readonly uids = new Set<string>();
   readonly notable = new Map<string, ObjectFacts>();
-  readonly #isKnown: (uid: string) => boolean;
+  readonly #isTracked: (uid: string) => boolean;
 
-  constructor(isKnown: (uid: string) => boolean) {
-    this.#isKnown = isKnown;
+  constructor(isTracked: (uid: string) => boolean) {
+    this.#isTracked = isTracked;
   }
 
   add({ metadata = {} }: KubernetesObject): void {
     const facts = factsOf(metadata);
     this.uids.add(facts.uid);
-    const isNotable = facts.owners.length > 0 || facts.isDeleting || this.#isKnown(facts.uid);
+    const isNotable = facts.owners.length > 0 || facts.isDeleting || this.#isTracked(facts.uid);
     if (isNotable) this.notable.set(facts.uid, facts);
     else this.notable.delete(facts.uid);
   }

@@ -10,7 +10,7 @@ export interface WorkQueueOptions {
   readonly log: Log;
 }
 
-const LASTING_FAILURES = 5;
+const LOG_AFTER_FAILURES = 5;
 
 /**
  * runWorkQueue processes a queue whose keys come from no declared source. It resolves when the signal is aborted and no
@@ -28,8 +28,8 @@ export async function runWorkQueue(signal: AbortSignal, options: WorkQueueOption
       } catch (error) {
         if (!signal.aborted) {
           // Conflicts and similar errors resolve themselves; a lasting failure is logged once.
-          const level = item.failures === LASTING_FAILURES ? 'warn' : 'debug';
-          log[level]('a key will be tried again', { key: item.key, error });
+          const level = item.failures === LOG_AFTER_FAILURES ? 'warn' : 'debug';
+          log[level]('retrying a key after an error', { key: item.key, error });
           queue.retry(item.key);
         }
       } finally {

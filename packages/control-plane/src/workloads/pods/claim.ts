@@ -1,32 +1,71 @@
-import { type KubernetesObject, keyOf, type Resource } from '@bowline/kubernetes';
+import { type KubernetesObject, keyOf, keyString, type ObjectKey, type Resource } from '@bowline/kubernetes';
 import { labelSelector } from '@bowline/machinery';
 import { isInvalid, isNotFound } from '@bowline/runtime/client';
 import type { LiveClient } from '@bowline/runtime/controller';
 import { ownerReference } from '@bowline/runtime/writing';
 import { controllerOf } from './pod-state.ts';
 
-/** Claimant is a workload that claims the objects that its selector selects. */
-export interface Claimant<O extends KubernetesObject> {
+/** Workload is an object that controls the objects that its selector selects. Without a selector, that is none. */
+export interface Workload extends KubernetesObject {
+  readonly spec?: { readonly selector?: Parameters<typeof labelSelector>[0] | undefined } | undefined;
+}
+
+/** Claimant is a workload together with its kind. */
+export interface Claimant<O extends Workload> {
   readonly resource: Resource<O>;
   readonly object: O;
-  /** If undefined, nothing is selected. */
-  readonly selector: Parameters<typeof labelSelector>[0] | undefined;
+}
+
+/** claimIndex indexes an object under the uid of its controller, or under the orphans of its namespace. */
+export function claimIndex(object: KubernetesObject): readonly string[] {
+  return [controllerOf(object)?.uid ?? orphansOf(object.metadata?.namespace)];
+}
+
+/** claimableBy returns the values of `claimIndex` of the objects that a workload controls or may adopt. */
+export function claimableBy({ metadata }: Workload): readonly string[] {
+  return [metadata?.uid ?? '', orphansOf(metadata?.namespace)];
+}
+
+function orphansOf(namespace: string | undefined): string {
+  return `orphans of ${namespace ?? ''}`;
+}
+
+/**
+ * claimantsOf returns the keys of the workloads of a kind that an object concerns: its controller, or those that would
+ * adopt it.
+ */
+export function claimantsOf(
+  object: KubernetesObject,
+  kind: string,
+  workloads: () => readonly Workload[],
+): readonly string[] {
+  const controller = controllerOf(object);
+  if (!controller) return adoptersOf(object, workloads).map(keyString);
+  return controller.kind === kind ? [keyString({ namespace: object.metadata?.namespace, name: controller.name })] : [];
+}
+
+/** adoptersOf returns the keys of the workloads that would adopt an object; none if it has a controller. */
+export function adoptersOf(object: KubernetesObject, workloads: () => readonly Workload[]): readonly ObjectKey[] {
+  if (controllerOf(object)) return [];
+  return workloads()
+    .filter(({ spec }) => spec?.selector && labelSelector(spec.selector).matches(object.metadata?.labels))
+    .map(keyOf);
 }
 
 /**
  * claim returns the candidates that belong to the claimant. It adopts those that it selects and that have no
  * controller, and releases those that it controls and no longer selects.
  */
-export async function claim<O extends KubernetesObject, T extends KubernetesObject>(
+export async function claim<O extends Workload, T extends KubernetesObject>(
   live: LiveClient,
   claimant: Claimant<O>,
   resource: Resource<T>,
   candidates: readonly T[],
 ): Promise<readonly T[]> {
   const { object: owner } = claimant;
-  if (claimant.selector === undefined) return [];
-  const selector = labelSelector(claimant.selector);
-  const isGoing = owner.metadata?.deletionTimestamp !== undefined;
+  if (owner.spec?.selector === undefined) return [];
+  const selector = labelSelector(owner.spec.selector);
+  const isTerminating = owner.metadata?.deletionTimestamp !== undefined;
   let mayAdopt: boolean | undefined;
   const claimed: T[] = [];
   for (const each of candidates) {
@@ -35,10 +74,10 @@ export async function claim<O extends KubernetesObject, T extends KubernetesObje
     if (controller) {
       if (controller.uid !== owner.metadata?.uid) continue;
       if (isSelected) claimed.push(each);
-      else if (!isGoing) await release(live, resource, each, controller.uid);
+      else if (!isTerminating) await release(live, resource, each, controller.uid);
       continue;
     }
-    if (!isSelected || isGoing || each.metadata?.deletionTimestamp !== undefined) continue;
+    if (!isSelected || isTerminating || each.metadata?.deletionTimestamp !== undefined) continue;
     // The cached owner may be stale: only an owner that exists and is not being deleted may adopt anything.
     mayAdopt ??= await isAlive(live, claimant);
     if (!mayAdopt) return claimed;
@@ -48,22 +87,18 @@ export async function claim<O extends KubernetesObject, T extends KubernetesObje
   return claimed;
 }
 
-async function isAlive<O extends KubernetesObject>(
-  live: LiveClient,
-  { resource, object }: Claimant<O>,
-): Promise<boolean> {
+async function isAlive<O extends Workload>(live: LiveClient, { resource, object }: Claimant<O>): Promise<boolean> {
   const found = await live.find(resource, keyOf(object));
   return found?.metadata?.uid === object.metadata?.uid && found?.metadata?.deletionTimestamp === undefined;
 }
 
-async function adopt<O extends KubernetesObject, T extends KubernetesObject>(
+async function adopt<O extends Workload, T extends KubernetesObject>(
   live: LiveClient,
-  { resource: kind, object: owner }: Claimant<O>,
+  claimant: Claimant<O>,
   resource: Resource<T>,
   object: T,
 ): Promise<T | undefined> {
-  const reference = ownerReference({ resource: kind, object: owner });
-  return setOwners(live, resource, object, [...(object.metadata?.ownerReferences ?? []), reference]);
+  return setOwners(live, resource, object, [...(object.metadata?.ownerReferences ?? []), ownerReference(claimant)]);
 }
 
 async function release<T extends KubernetesObject>(

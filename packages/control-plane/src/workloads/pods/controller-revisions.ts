@@ -5,12 +5,15 @@ import {
   type PodTemplateSpec,
   type Resource,
 } from '@bowline/kubernetes';
-import { isAlreadyExists, isNotFound } from '@bowline/runtime/client';
+import { isAlreadyExists } from '@bowline/runtime/client';
 import type { LiveClient } from '@bowline/runtime/controller';
 import { ownerReference } from '@bowline/runtime/writing';
 import { sameJson } from '../../node-agent/same-json.ts';
 import { byAge, isControlledBy } from './pod-state.ts';
 import { templateHash } from './template-hash.ts';
+
+/** The history limit of a workload that sets none. */
+const DEFAULT_HISTORY_LIMIT = 10;
 
 /** RevisionedWorkload is a workload that keeps its past templates as ControllerRevisions. */
 export interface RevisionedWorkload<O extends KubernetesObject> {
@@ -75,19 +78,12 @@ export function templateOf({ data }: ControllerRevision): PodTemplateSpec | unde
   return template;
 }
 
-/** pruneRevisions deletes the oldest unused revisions beyond the limit. */
-export async function pruneRevisions(
-  live: LiveClient,
-  revisions: readonly ControllerRevision[],
-  isUsed: (revision: ControllerRevision) => boolean,
-  limit = 10,
-): Promise<void> {
-  const unused = revisions.filter((each) => !isUsed(each)).toSorted((a, b) => a.revision - b.revision);
-  for (const each of unused.slice(0, Math.max(0, unused.length - limit))) {
-    await live.delete(ControllerRevision, keyOf(each)).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error;
-    });
-  }
+/** expiredRevisions returns the oldest of the unused revisions: those beyond the history limit. */
+export function expiredRevisions(
+  unused: readonly ControllerRevision[],
+  limit = DEFAULT_HISTORY_LIMIT,
+): readonly ControllerRevision[] {
+  return unused.toSorted((a, b) => a.revision - b.revision).slice(0, Math.max(0, unused.length - limit));
 }
 
 /** A patch that replaces the template as a whole: what `kubectl rollout undo` sends. */

@@ -19,10 +19,10 @@ export interface PodOwner {
   readonly object: KubernetesObject;
   readonly events: WorkloadEvents;
   /**
-   * Formats the message that a Pod was created or deleted, or why that failed. Defaults to the messages of most
+   * Formats the note of the event that a Pod was created or deleted, or why that failed. Defaults to the notes of most
    * controllers.
    */
-  readonly tell?: ((verb: 'Create' | 'Delete', pod: string, error?: string) => string) | undefined;
+  readonly noteOf?: ((verb: 'Create' | 'Delete', pod: string, error?: string) => string) | undefined;
 }
 
 /** podFrom builds a Pod from a workload's template. */
@@ -49,14 +49,14 @@ export function podFrom(
 
 /** createPod creates a Pod and records an event about the success or failure. */
 export async function createPod(live: LiveClient, owner: PodOwner, pod: Pod): Promise<Pod> {
-  const { controller, resource, object, events, tell = tellOf } = owner;
+  const { controller, resource, object, events, noteOf = defaultNote } = owner;
   try {
     const created = await live.create(Pod, pod);
-    const note = tell('Create', created.metadata?.name ?? '');
+    const note = noteOf('Create', created.metadata?.name ?? '');
     events.record(controller, resource, object, { type: 'Normal', reason: 'SuccessfulCreate', note });
     return created;
   } catch (error) {
-    const note = tell('Create', pod.metadata?.name ?? '', messageOf(error));
+    const note = noteOf('Create', pod.metadata?.name ?? '', messageOf(error));
     events.record(controller, resource, object, { type: 'Warning', reason: 'FailedCreate', note });
     throw error;
   }
@@ -64,24 +64,24 @@ export async function createPod(live: LiveClient, owner: PodOwner, pod: Pod): Pr
 
 /** deletePod deletes a Pod, if its uid still matches, and records an event. */
 export async function deletePod(live: LiveClient, owner: PodOwner, pod: Pod): Promise<void> {
-  const { controller, resource, object, events, tell = tellOf } = owner;
+  const { controller, resource, object, events, noteOf = defaultNote } = owner;
   const { name = '', uid = '' } = pod.metadata ?? {};
   try {
     await live.delete(Pod, keyOf(pod), { preconditions: { uid } });
   } catch (error) {
     if (isNotFound(error)) return;
-    const note = tell('Delete', name, messageOf(error));
+    const note = noteOf('Delete', name, messageOf(error));
     events.record(controller, resource, object, { type: 'Warning', reason: 'FailedDelete', note });
     throw error;
   }
   events.record(controller, resource, object, {
     type: 'Normal',
     reason: 'SuccessfulDelete',
-    note: tell('Delete', name),
+    note: noteOf('Delete', name),
   });
 }
 
-const tellOf: NonNullable<PodOwner['tell']> = (verb, pod, error) =>
+const defaultNote: NonNullable<PodOwner['noteOf']> = (verb, pod, error) =>
   error === undefined ? `${verb}d pod: ${pod}` : `Error ${verb === 'Create' ? 'creating' : 'deleting'}: ${error}`;
 
 /** messageOf returns the message of an error; for an error from the API server, the server's own message. */
@@ -90,8 +90,8 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** failureOf runs a function and returns its error, for callers that must write a status before they throw it. */
-export async function failureOf(work: () => Promise<unknown>): Promise<Error | undefined> {
+/** captureError runs a function and returns its error, for callers that must write a status before they throw it. */
+export async function captureError(work: () => Promise<unknown>): Promise<Error | undefined> {
   try {
     await work();
     return undefined;
@@ -100,14 +100,14 @@ export async function failureOf(work: () => Promise<unknown>): Promise<Error | u
   }
 }
 
-/** MOST_AT_ONCE bounds how many Pods one reconcile of a workload creates or deletes. */
-export const MOST_AT_ONCE = 500;
+/** BURST_REPLICAS bounds how many Pods one reconcile of a workload creates or deletes. */
+export const BURST_REPLICAS = 500;
 
 /**
- * inGrowingBatches calls a function a number of times, in batches of one, two, four and so on: if the first call fails,
+ * inSlowStartBatches calls a function a number of times, in batches of one, two, four and so on: if the first call fails,
  * the others would fail too. It throws the first error of the batch that failed.
  */
-export async function inGrowingBatches(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
+export async function inSlowStartBatches(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
   for (let done = 0, size = 1; done < count; done += size, size *= 2) {
     const batch = Array.from({ length: Math.min(size, count - done) }, (_, index) => work(done + index));
     const failed = (await Promise.allSettled(batch)).find(({ status }) => status === 'rejected');

@@ -13,7 +13,7 @@ export interface PodTraits {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly finalizers?: readonly string[];
-  readonly isGoing?: boolean;
+  readonly isTerminating?: boolean;
   readonly restarts?: number;
   readonly createdAt?: string;
 }
@@ -31,7 +31,7 @@ export function podWith(traits: PodTraits): Pod {
       labels,
       annotations,
       finalizers,
-      ...(traits.isGoing ? { deletionTimestamp: '2026-01-01T00:59:00Z' } : {}),
+      ...(traits.isTerminating ? { deletionTimestamp: '2026-01-01T00:59:00Z' } : {}),
     },
     spec: { containers: [{ name: 'main', image: 'x' }], ...(node === undefined ? {} : { nodeName: node }) },
     status: {

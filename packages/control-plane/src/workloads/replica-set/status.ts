@@ -1,33 +1,46 @@
 import type { Pod, ReplicaSet, ReplicaSetStatus } from '@bowline/kubernetes';
-import { labelSelector } from '@bowline/machinery';
+import { formatTime, labelSelector } from '@bowline/machinery';
 import { withConditions } from '../../node-agent/conditions.ts';
-import { isAvailable, isReady } from '../pods/pod-state.ts';
+import { messageOf } from '../pods/pod-control.ts';
+import { isActive, isAvailable, isReady, isTerminating } from '../pods/pod-state.ts';
+
+/** ReplicaFailure is the failure to create or delete Pods. */
+export interface ReplicaFailure {
+  readonly reason: 'FailedCreate' | 'FailedDelete';
+  readonly error: Error;
+}
 
 /** ReplicaSetFacts holds the state that a ReplicaSet's status is computed from. */
 export interface ReplicaSetFacts {
-  readonly active: readonly Pod[];
-  readonly terminating: readonly Pod[];
+  readonly pods: readonly Pod[];
   readonly now: number;
-  readonly nowText: string;
-  /** The failure to create or delete Pods, if any. */
-  readonly failure?: { readonly reason: 'FailedCreate' | 'FailedDelete'; readonly message: string } | undefined;
+  readonly failure?: ReplicaFailure | undefined;
 }
 
 /** replicaSetStatus returns the status that a ReplicaSet should have. */
-export function replicaSetStatus(set: ReplicaSet, facts: ReplicaSetFacts): ReplicaSetStatus {
-  const { active, terminating, now, nowText, failure } = facts;
+export function replicaSetStatus(set: ReplicaSet, { pods, now, failure }: ReplicaSetFacts): ReplicaSetStatus {
+  const active = pods.filter(isActive);
   const template = labelSelector({ matchLabels: set.spec?.template?.metadata?.labels ?? {} });
-  const others = (set.status?.conditions ?? []).filter(({ type }) => type !== 'ReplicaFailure');
-  const conditions = failure
-    ? withConditions(set.status?.conditions, [{ type: 'ReplicaFailure', status: 'True', ...failure }], nowText)
-    : others;
+  const conditions = conditionsOf(set, failure, now);
   return {
     ...(conditions.length > 0 ? { conditions } : {}),
     replicas: active.length,
     fullyLabeledReplicas: active.filter(({ metadata }) => template.matches(metadata?.labels)).length,
     readyReplicas: active.filter(isReady).length,
     availableReplicas: active.filter((pod) => isAvailable(pod, set.spec?.minReadySeconds, now)).length,
-    terminatingReplicas: terminating.length,
+    terminatingReplicas: pods.filter(isTerminating).length,
     observedGeneration: set.metadata?.generation,
   };
+}
+
+function conditionsOf(
+  { status }: ReplicaSet,
+  failure: ReplicaFailure | undefined,
+  now: number,
+): NonNullable<ReplicaSetStatus['conditions']> {
+  const type = 'ReplicaFailure';
+  if (!failure) return (status?.conditions ?? []).filter((condition) => condition.type !== type);
+  const { reason, error } = failure;
+  const condition = { type, status: 'True', reason, message: messageOf(error) };
+  return withConditions(status?.conditions, [condition], formatTime(now));
 }

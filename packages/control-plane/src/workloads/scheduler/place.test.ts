@@ -17,8 +17,8 @@ const wanting = (spec: Partial<NonNullable<Pod['spec']>>): Pod => ({
 });
 const asking = (cpu: string): Pod => wanting({ containers: [{ name: 'c', resources: { requests: { cpu } } }] });
 
-describe('a place for a Pod', () => {
-  it('is where the fewest of its siblings are, then the fewest Pods', () => {
+describe('the node for a Pod', () => {
+  it('is the one with the fewest siblings, then with the fewest Pods', () => {
     const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'r', controller: true };
     const sibling: Pod = { metadata: { name: 's', ownerReferences: [owner] } };
     const other = podWith({ name: 'o' });
@@ -30,7 +30,7 @@ describe('a place for a Pod', () => {
     expect(place({ metadata: { name: 'p', ownerReferences: [owner] } }, loads)).toEqual({ node: 'c' });
   });
 
-  it('is where there is enough left', () => {
+  it('has enough free resources', () => {
     const loads = [
       { node: node('a'), pods: [asking('1500m')] },
       { node: node('b'), pods: [asking('1'), asking('0')] },
@@ -38,7 +38,7 @@ describe('a place for a Pod', () => {
     expect(place(asking('1'), loads)).toEqual({ node: 'b' });
   });
 
-  it('is nowhere, for reasons that are counted', () => {
+  it('does not exist if no node fits, and the reasons are counted', () => {
     const loads = [
       { node: node('a', { unschedulable: true }), pods: [] },
       { node: node('b', { taints: [{ key: 'x', effect: 'NoSchedule' }] }), pods: [] },
@@ -52,7 +52,7 @@ describe('a place for a Pod', () => {
     expect(place(asking('1'), [])).toEqual({ problem: 'no nodes available to schedule pods' });
   });
 
-  it('has no port of the host that another Pod has', () => {
+  it('has no conflict of host ports', () => {
     const port = (hostPort: number, hostIP?: string): Pod =>
       wanting({ containers: [{ name: 'c', ports: [{ containerPort: 80, hostPort, hostIP }] }] });
     const loads = [{ node: node('a'), pods: [port(80, '10.0.0.1')] }];
@@ -70,13 +70,13 @@ it.each<[NodeSelectorRequirement, boolean]>([
   [{ key: 'none', operator: 'DoesNotExist' }, true],
   [{ key: 'size', operator: 'Gt', values: ['4'] }, true],
   [{ key: 'size', operator: 'Lt', values: ['5'] }, false],
-])('reads the requirement %o', (requirement, expected) => {
+])('evaluates the requirement %o', (requirement, expected) => {
   const terms = { nodeSelectorTerms: [{ matchExpressions: [requirement] }] };
   const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
   expect(isSelected({ containers: [], affinity }, node('a'))).toBe(expected);
 });
 
-it('tolerates by key, value and effect, or everything', () => {
+it('tolerates taints by key, value and effect, or all taints', () => {
   const taint = { key: 'k', value: 'v', effect: 'NoSchedule' } as const;
   expect(isTolerated(taint, [{ key: 'k', operator: 'Equal', value: 'v' }])).toBe(true);
   expect(isTolerated(taint, [{ key: 'k', operator: 'Equal', value: 'other' }])).toBe(false);
@@ -84,7 +84,7 @@ it('tolerates by key, value and effect, or everything', () => {
   expect(isTolerated(taint, [{ operator: 'Exists' }])).toBe(true);
 });
 
-it('asks for the containers together, or for the largest that comes before them', () => {
+it('requests the sum of the containers, or the largest init container', () => {
   const resources = (cpu: string) => ({ resources: { requests: { cpu } } });
   const pod = wanting({
     containers: [

@@ -56,12 +56,12 @@ function problemsOf(pod: Pod, { node, pods }: NodeLoad, topology: Topology): rea
   const allocatable = node.status?.allocatable ?? {};
   const problems: string[] = [];
   if (pods.length + 1 > Number(allocatable.pods ?? 0)) problems.push('Too many pods');
-  const asked = requestsOf(pod);
+  const requested = requestsOf(pod);
   const used = new Map<string, Quantity>();
   // Most Pods request nothing: then the requests of the others do not matter.
-  if (asked.size > 0) for (const other of pods) addAmounts(used, requestsOf(other));
-  addAmounts(used, asked);
-  for (const [name, amount] of asked) {
+  if (requested.size > 0) for (const other of pods) addAmounts(used, requestsOf(other));
+  addAmounts(used, requested);
+  for (const [name, amount] of requested) {
     const total = used.get(name);
     if (amount.nanos === 0n || !total) continue;
     if (compareQuantities(total, parseQuantity(allocatable[name] ?? '0')) > 0) problems.push(`Insufficient ${name}`);

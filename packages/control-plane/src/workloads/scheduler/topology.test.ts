@@ -31,36 +31,56 @@ const spread = (app: string) => ({
 });
 
 it.each<[string, Pod, { one?: Pod[]; two?: Pod[] }, string]>([
-  ['puts a Pod where its company is', pod('web', near(term('db'))), { two: [pod('db'), pod('x')] }, 'two'],
-  ['lets the first of a company be anywhere', pod('web', near(term('web'))), {}, 'one'],
   [
-    'puts a Pod nowhere without its company',
+    'schedules a Pod near the Pods that it has affinity for',
+    pod('web', near(term('db'))),
+    { two: [pod('db'), pod('x')] },
+    'two',
+  ],
+  [
+    'schedules the first of several Pods with affinity for each other anywhere',
+    pod('web', near(term('web'))),
+    {},
+    'one',
+  ],
+  [
+    'does not schedule a Pod without the Pods that it has affinity for',
     pod('web', near(term('db'))),
     {},
     "2 node(s) didn't match pod affinity rules",
   ],
-  ['keeps a Pod from what it avoids', pod('web', apart(term('web'))), { one: [pod('web')] }, 'two'],
-  ['keeps a Pod from what avoids it', pod('web'), { one: [pod('db', apart(term('web')))] }, 'two'],
   [
-    'says that there is nowhere to avoid',
+    'keeps a Pod away from Pods that it has anti-affinity for',
+    pod('web', apart(term('web'))),
+    { one: [pod('web')] },
+    'two',
+  ],
+  [
+    'keeps a Pod away from Pods that have anti-affinity for it',
+    pod('web'),
+    { one: [pod('db', apart(term('web')))] },
+    'two',
+  ],
+  [
+    'reports that every node violates the anti-affinity',
     pod('web', apart(term('web'))),
     { one: [pod('web')], two: [pod('web')] },
     "2 node(s) didn't match pod anti-affinity rules",
   ],
   [
-    'minds only its own namespace',
+    'applies terms to its own namespace by default',
     pod('web', apart(term('web'))),
     { one: [pod('web', {}, 'b')], two: [pod('x'), pod('y')] },
     'one',
   ],
   [
-    'minds the namespaces that it names',
+    'applies terms to the namespaces that they name',
     pod('web', apart(term('web', { namespaces: ['b'] }))),
     { one: [pod('web', {}, 'b')] },
     'two',
   ],
   [
-    'minds the namespaces that it selects',
+    'applies terms to the namespaces that they select',
     pod('web', apart(term('web', { namespaceSelector: { matchLabels: { team: 'b' } } }))),
     { one: [pod('web', {}, 'b')] },
     'two',

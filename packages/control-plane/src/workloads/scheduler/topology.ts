@@ -25,7 +25,7 @@ export class Topology {
       for (const other of pods) {
         for (const term of antiAffinityOf(other)) {
           const domain = domainOf(node, term.topologyKey);
-          if (domain !== undefined && this.#isMeant(term, other, pod)) this.#closed.add(domain);
+          if (domain !== undefined && this.#selects(term, other, pod)) this.#closed.add(domain);
         }
       }
     }
@@ -38,35 +38,36 @@ export class Topology {
       return "node(s) didn't satisfy existing pods anti-affinity rules";
     }
     const affinity = this.#pod.spec?.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
-    if (!affinity.every((term) => this.#isNear(term, node))) return "node(s) didn't match pod affinity rules";
-    if (antiAffinityOf(this.#pod).some((term) => this.#hasNear(term, node))) {
+    if (!affinity.every((term) => this.#satisfiesAffinity(term, node)))
+      return "node(s) didn't match pod affinity rules";
+    if (antiAffinityOf(this.#pod).some((term) => this.#hasMatchNear(term, node))) {
       return "node(s) didn't match pod anti-affinity rules";
     }
     for (const constraint of this.#pod.spec?.topologySpreadConstraints ?? []) {
-      if (constraint.whenUnsatisfiable === 'DoNotSchedule' && !this.#isEven(constraint, node)) {
+      if (constraint.whenUnsatisfiable === 'DoNotSchedule' && !this.#satisfiesSpread(constraint, node)) {
         return "node(s) didn't match pod topology spread constraints";
       }
     }
     return undefined;
   }
 
-  #hasNear(term: PodAffinityTerm, node: Node): boolean {
+  #hasMatchNear(term: PodAffinityTerm, node: Node): boolean {
     const domain = domainOf(node, term.topologyKey);
     return (
       domain !== undefined &&
-      this.#podsIn(term.topologyKey, domain).some((other) => this.#isMeant(term, this.#pod, other))
+      this.#podsIn(term.topologyKey, domain).some((other) => this.#selects(term, this.#pod, other))
     );
   }
 
-  #isNear(term: PodAffinityTerm, node: Node): boolean {
+  #satisfiesAffinity(term: PodAffinityTerm, node: Node): boolean {
     if (domainOf(node, term.topologyKey) === undefined) return false;
-    if (this.#hasNear(term, node)) return true;
+    if (this.#hasMatchNear(term, node)) return true;
     // The first of several Pods with affinity for each other has no Pod to be near to.
-    const isFirst = !this.#loads.some(({ pods }) => pods.some((other) => this.#isMeant(term, this.#pod, other)));
-    return isFirst && this.#isMeant(term, this.#pod, this.#pod);
+    const isFirst = !this.#loads.some(({ pods }) => pods.some((other) => this.#selects(term, this.#pod, other)));
+    return isFirst && this.#selects(term, this.#pod, this.#pod);
   }
 
-  #isEven(constraint: TopologySpreadConstraint, node: Node): boolean {
+  #satisfiesSpread(constraint: TopologySpreadConstraint, node: Node): boolean {
     const { topologyKey, maxSkew, minDomains = 1 } = constraint;
     const domain = domainOf(node, topologyKey);
     if (domain === undefined) return false;
@@ -83,25 +84,25 @@ export class Topology {
       );
       counts.set(each, (counts.get(each) ?? 0) + here.length);
     }
-    const least = counts.size < minDomains ? 0 : Math.min(...counts.values());
-    const itself = isMatched(selector, this.#pod.metadata?.labels) ? 1 : 0;
-    return (counts.get(domain) ?? 0) + itself - least <= maxSkew;
+    const minimum = counts.size < minDomains ? 0 : Math.min(...counts.values());
+    const own = isMatched(selector, this.#pod.metadata?.labels) ? 1 : 0;
+    return (counts.get(domain) ?? 0) + own - minimum <= maxSkew;
   }
 
   #podsIn(topologyKey: string, domain: string): readonly Pod[] {
     return this.#loads.flatMap(({ node, pods }) => (domainOf(node, topologyKey) === domain ? pods : []));
   }
 
-  /** isMeant reports whether a term of one Pod selects another. */
-  #isMeant(term: PodAffinityTerm, of: Pod, other: Pod): boolean {
+  /** selects reports whether a term of one Pod selects another. */
+  #selects(term: PodAffinityTerm, of: Pod, other: Pod): boolean {
     const { namespaces = [], namespaceSelector } = term;
     const own = of.metadata?.namespace ?? '';
     const namespace = other.metadata?.namespace ?? '';
-    const isInReach =
+    const isInNamespaces =
       namespaces.length === 0 && namespaceSelector === undefined
         ? namespace === own
         : namespaces.includes(namespace) || isMatched(namespaceSelector, this.#namespaceLabels(namespace));
-    return isInReach && isMatched(selectorOf(term, of), other.metadata?.labels);
+    return isInNamespaces && isMatched(selectorOf(term, of), other.metadata?.labels);
   }
 }
 

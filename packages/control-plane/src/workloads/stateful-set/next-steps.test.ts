@@ -15,28 +15,38 @@ const partition = (count: number): Spec => ({
 });
 
 it.each<[string, Spec, Pod[], string[]]>([
-  ['makes the first Pod first', {}, [], ['create 0 update']],
+  ['creates the first Pod first', {}, [], ['create 0 update']],
   ['waits until a Pod is ready before the next', {}, [unready(0)], []],
-  ['waits until a Pod was ready for long enough', { minReadySeconds: 7200 }, [at(0)], []],
-  ['makes the next one then', {}, [at(0)], ['create 1 update']],
-  ['fills a gap before it goes on', {}, [at(0), at(2)], ['create 1 update']],
-  ['starts a Pod anew that has ended', {}, [at(0, { phase: 'Failed' })], ['delete db-0 failed']],
-  ['begins at another number', { ordinals: { start: 5 } }, [at(5)], ['create 6 update']],
-  ['makes all at once in parallel', parallel, [at(1)], ['create 0 update', 'create 2 update']],
-  ['removes the last one first', { replicas: 1 }, [at(0), at(1), at(2)], ['delete db-2 surplus']],
-  ['waits for one to be gone', { replicas: 1 }, [at(0), at(1), at(2, { isGoing: true })], []],
+  ['waits until a Pod is available', { minReadySeconds: 7200 }, [at(0)], []],
+  ['creates the next Pod when the last is available', {}, [at(0)], ['create 1 update']],
+  ['fills a gap first', {}, [at(0), at(2)], ['create 1 update']],
+  ['replaces a Pod that has failed', {}, [at(0, { phase: 'Failed' })], ['delete db-0 failed']],
+  ['starts at the configured ordinal', { ordinals: { start: 5 } }, [at(5)], ['create 6 update']],
+  ['creates all missing Pods at once in parallel', parallel, [at(1)], ['create 0 update', 'create 2 update']],
+  ['deletes the highest ordinal first', { replicas: 1 }, [at(0), at(1), at(2)], ['delete db-2 surplus']],
+  ['waits until a terminating Pod is gone', { replicas: 1 }, [at(0), at(1), at(2, { isTerminating: true })], []],
   [
-    'removes all at once in parallel',
+    'deletes all surplus Pods at once in parallel',
     { ...parallel, replicas: 0 },
     [at(0), at(1)],
     ['delete db-1 surplus', 'delete db-0 surplus'],
   ],
-  ['updates from the end', {}, [at(0, {}, 'old'), at(1, {}, 'old'), at(2, {}, 'old')], ['delete db-2 outdated']],
-  ['goes on when the last is ready', {}, [at(0, {}, 'old'), at(1, {}, 'old'), at(2)], ['delete db-1 outdated']],
-  ['stops at the partition', partition(2), [at(0, {}, 'old'), at(1, {}, 'old'), at(2)], []],
-  ['makes Pods below the partition as they were', partition(2), [], ['create 0 current']],
   [
-    'updates nothing by itself on delete',
+    'updates the highest ordinal first',
+    {},
+    [at(0, {}, 'old'), at(1, {}, 'old'), at(2, {}, 'old')],
+    ['delete db-2 outdated'],
+  ],
+  [
+    'updates the next ordinal when the last is ready',
+    {},
+    [at(0, {}, 'old'), at(1, {}, 'old'), at(2)],
+    ['delete db-1 outdated'],
+  ],
+  ['stops at the partition', partition(2), [at(0, {}, 'old'), at(1, {}, 'old'), at(2)], []],
+  ['creates Pods below the partition from the current revision', partition(2), [], ['create 0 current']],
+  [
+    'updates nothing by itself with OnDelete',
     { updateStrategy: { type: 'OnDelete' } },
     [at(0, {}, 'old'), at(1), at(2)],
     [],
@@ -44,10 +54,10 @@ it.each<[string, Spec, Pod[], string[]]>([
 ])('%s', (_, spec, pods, expected) => {
   const set: StatefulSet = { metadata: { name: 'db' }, spec: { replicas: 3, selector: {}, template: {}, ...spec } };
   const steps = nextSteps(set, { pods, updateRevision: 'new', now: NOW });
-  const said = steps.map((step) =>
+  const described = steps.map((step) =>
     step.do === 'create'
       ? `create ${step.ordinal} ${step.revision}`
       : `delete ${step.pod.metadata?.name ?? ''} ${step.why}`,
   );
-  expect(said).toEqual(expected);
+  expect(described).toEqual(expected);
 });

@@ -34,33 +34,33 @@ export function nextSteps(set: StatefulSet, { pods, updateRevision, now }: SetFa
     else surplus.push({ ordinal, pod });
   }
   const steps: SetStep[] = [];
-  const isWell = (pod: Pod): boolean => !isGoing(pod) && isAvailable(pod, spec?.minReadySeconds, now);
+  const isPodAvailable = (pod: Pod): boolean => !isTerminating(pod) && isAvailable(pod, spec?.minReadySeconds, now);
 
   for (let ordinal = start; ordinal < end; ordinal++) {
     const pod = places.get(ordinal);
     const step = stepFor(ordinal, pod, ordinal < start + partition ? 'current' : 'update');
     if (step) steps.push(step);
-    if (!isParallel && (step || !pod || !isWell(pod))) return steps;
+    if (!isParallel && (step || !pod || !isPodAvailable(pod))) return steps;
   }
   for (const { pod } of surplus.toSorted((a, b) => b.ordinal - a.ordinal)) {
-    if (!isGoing(pod)) steps.push({ do: 'delete', pod, why: 'surplus' });
+    if (!isTerminating(pod)) steps.push({ do: 'delete', pod, why: 'surplus' });
     if (!isParallel) return steps;
   }
   if (strategy?.type === 'OnDelete' || steps.length > 0) return steps;
   for (let ordinal = end - 1; ordinal >= start + partition; ordinal--) {
     const pod = places.get(ordinal);
     if (!pod) return [];
-    if (revisionOf(pod) !== updateRevision && !isGoing(pod)) return [{ do: 'delete', pod, why: 'outdated' }];
-    if (!isWell(pod)) return [];
+    if (revisionOf(pod) !== updateRevision && !isTerminating(pod)) return [{ do: 'delete', pod, why: 'outdated' }];
+    if (!isPodAvailable(pod)) return [];
   }
   return [];
 }
 
 function stepFor(ordinal: number, pod: Pod | undefined, revision: 'current' | 'update'): SetStep | undefined {
   if (!pod) return { do: 'create', ordinal, revision };
-  return isFinished(pod) && !isGoing(pod) ? { do: 'delete', pod, why: 'failed' } : undefined;
+  return isFinished(pod) && !isTerminating(pod) ? { do: 'delete', pod, why: 'failed' } : undefined;
 }
 
-function isGoing({ metadata }: Pod): boolean {
+function isTerminating({ metadata }: Pod): boolean {
   return metadata?.deletionTimestamp !== undefined;
 }
