@@ -39,7 +39,7 @@ export interface Measure {
 }
 
 /** SubjectResult is the result of one subject, or why there is none. */
-export type SubjectResult = MeasuredSubject | LeftOutSubject;
+export type SubjectResult = MeasuredSubject | SkippedSubject;
 
 /** MeasuredSubject holds the value of every round. */
 export interface MeasuredSubject extends Summary {
@@ -48,8 +48,8 @@ export interface MeasuredSubject extends Summary {
   readonly samples: readonly number[];
 }
 
-/** LeftOutSubject could not be measured here. */
-export interface LeftOutSubject {
+/** SkippedSubject could not be measured here. */
+export interface SkippedSubject {
   readonly id: string;
   readonly label: string;
   readonly leftOut: string;

@@ -16,8 +16,8 @@ const MORE_SECONDS: Readonly<Record<string, number>> = { crash: 45 };
  */
 const LISTED: ReadonlySet<string> = new Set(['rbac']);
 
-/** placeOfCommit returns the seed of this commit, or 1 without git. */
-function placeOfCommit(): string {
+/** seedOfCommit returns the seed of this commit, or 1 without git. */
+function seedOfCommit(): string {
   const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: repositoryRoot, encoding: 'utf8' });
   return String(Number.parseInt(String(stdout).slice(0, 4), 16) || 1);
 }
@@ -80,7 +80,7 @@ await gate(`unit tests on Node ${other.version}`, other.program, script('test.ts
 await gate('test:kubernetes', ...script('test.ts', 'kubernetes', '--rerun'));
 for (const proof of proofNames()) {
   const seconds = MORE_SECONDS[proof] ?? PROOF_SECONDS;
-  const seed = LISTED.has(proof) ? ['--seed', placeOfCommit()] : [];
+  const seed = LISTED.has(proof) ? ['--seed', seedOfCommit()] : [];
   await gate(['prove', proof, ...seed].join(' '), ...script('prove.ts', proof, '--seconds', String(seconds), ...seed));
 }
 

@@ -34,7 +34,7 @@ function joined(args: readonly string[]): string[] {
   });
 }
 
-function wholeNumber(flag: string, text: unknown): number {
+function parseInteger(flag: string, text: unknown): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 0) {
     console.error(`--${flag} must be an integer, not ${JSON.stringify(text)}`);
@@ -65,9 +65,9 @@ const flags = Object.fromEntries(
     .map(([flag, value]) => [flag, String(value)]),
 );
 const result = await proof.run({
-  runs: values.runs === undefined ? proof.defaultRuns : wholeNumber('runs', values.runs),
-  seed: wholeNumber('seed', values.seed),
-  ...(values.seconds === undefined ? {} : { seconds: wholeNumber('seconds', values.seconds) }),
+  runs: values.runs === undefined ? proof.defaultRuns : parseInteger('runs', values.runs),
+  seed: parseInteger('seed', values.seed),
+  ...(values.seconds === undefined ? {} : { seconds: parseInteger('seconds', values.seconds) }),
   flags,
   log: (line) => console.error(line),
 });

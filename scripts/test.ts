@@ -64,9 +64,9 @@ if (mayRerun && files.length > 0 && files.length <= MAX_RERUN_FILES && !files.in
   console.log(`\nrerunning failed files: ${files.join(', ')}`);
   const again = runVitest({ ...chosen, workers: 1 }, files);
   const failedAgain = (first: Failure): boolean => again.failures.some(({ file }) => file === first.file);
-  const unsteady = outcome.failures.filter((failure) => !failedAgain(failure));
-  for (const failure of unsteady) console.log(line('flaky', failure));
-  outcome = { ...outcome, passed: outcome.passed + unsteady.length, failures: outcome.failures.filter(failedAgain) };
+  const flaky = outcome.failures.filter((failure) => !failedAgain(failure));
+  for (const failure of flaky) console.log(line('flaky', failure));
+  outcome = { ...outcome, passed: outcome.passed + flaky.length, failures: outcome.failures.filter(failedAgain) };
 }
 
 if (suite === 'node' && more.length === 0) {

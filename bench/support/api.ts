@@ -1,8 +1,8 @@
 import type { ClientHttp2Session } from 'node:http2';
 import { type Connection, openSession } from './connection.ts';
 
-/** Answer is a response that was read to its end. */
-export interface Answer {
+/** ApiResponse is a response that was read to its end. */
+export interface ApiResponse {
   readonly status: number;
   readonly text: string;
 }
@@ -27,7 +27,7 @@ export class Api implements AsyncDisposable {
   }
 
   /** request sends one request and reads the whole response. */
-  request(method: string, path: string, body?: unknown, contentType = 'application/json'): Promise<Answer> {
+  request(method: string, path: string, body?: unknown, contentType = 'application/json'): Promise<ApiResponse> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) {
         reject(this.#failure);
@@ -62,9 +62,9 @@ export class Api implements AsyncDisposable {
     contentType?: string,
     also: readonly number[] = [],
   ): Promise<string> {
-    const answer = await this.request(method, path, body, contentType);
-    if ((answer.status >= 200 && answer.status < 300) || also.includes(answer.status)) return answer.text;
-    throw new Error(`${method} ${path} returned ${answer.status}: ${answer.text.slice(0, 500)}`);
+    const response = await this.request(method, path, body, contentType);
+    if ((response.status >= 200 && response.status < 300) || also.includes(response.status)) return response.text;
+    throw new Error(`${method} ${path} returned ${response.status}: ${response.text.slice(0, 500)}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -45,7 +45,7 @@ export async function startRawWriter(scene: Scene, writes: RawWrites): Promise<R
   await running.next(timeoutMs);
   return {
     async write(order, name, revision) {
-      running.tell(`${order} ${name} ${revision}`);
+      running.send(`${order} ${name} ${revision}`);
       return await running.next(timeoutMs);
     },
     [Symbol.asyncDispose]: () => running.release(),

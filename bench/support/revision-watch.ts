@@ -21,11 +21,11 @@ export class RevisionWatch implements Disposable {
     };
     this.#session.on('error', fail);
     const path = `${watchListPath(collection)}&${selector}`;
-    const stream = bareWatch(this.#session, path, (event, arrivedMs) => this.#see(event, arrivedMs));
+    const stream = bareWatch(this.#session, path, (event, arrivedMs) => this.#observe(event, arrivedMs));
     stream.on('error', fail);
   }
 
-  #see(event: BareEvent, arrivedMs: number): void {
+  #observe(event: BareEvent, arrivedMs: number): void {
     if (endsSnapshot(event)) this.#synced = true;
     if (event.type === 'BOOKMARK') {
       this.#wake();
@@ -60,9 +60,9 @@ export class RevisionWatch implements Disposable {
     return this.#arrivedMs;
   }
 
-  async #until(isSo: () => boolean, timeoutMs: number, what: string): Promise<void> {
+  async #until(condition: () => boolean, timeoutMs: number, what: string): Promise<void> {
     const deadline = performance.now() + timeoutMs;
-    while (!isSo()) {
+    while (!condition()) {
       if (this.#failure !== undefined) throw this.#failure;
       const leftMs = deadline - performance.now();
       if (leftMs <= 0) {

@@ -1,11 +1,11 @@
 import { whyMissed } from '../missed.ts';
-import { judge, type LeftOutSubject, type Measure, measured, type SubjectResult, type Target } from '../result.ts';
+import { judge, type Measure, measured, type SkippedSubject, type SubjectResult, type Target } from '../result.ts';
 import { rotate } from '../statistics.ts';
 import type { Peer } from './peers.ts';
 import { type Outcome, runSubject, type Subject } from './run-subject.ts';
 
 /** Candidate is a subject, or one that cannot be measured here. */
-export type Candidate = Subject | LeftOutSubject;
+export type Candidate = Subject | SkippedSubject;
 
 /** RoundOptions configures how often the subjects are run and how long each rests before its memory is read. */
 export interface RoundOptions {

@@ -22,7 +22,7 @@ test('sends lines to a subject', async () => {
   await using subject = run(
     "require('node:readline').createInterface({ input: process.stdin }).on('line', (l) => console.log(JSON.stringify({ l })));",
   );
-  subject.tell('create r1');
+  subject.send('create r1');
   expect(await subject.next(30_000)).toEqual({ l: 'create r1' });
 });
 

@@ -72,8 +72,8 @@ export class SubjectProcess implements AsyncDisposable {
     }
   }
 
-  /** tell writes one line to the subject's standard input. */
-  tell(line: string): void {
+  /** send writes one line to the subject's standard input. */
+  send(line: string): void {
     this.#child.stdin?.write(`${line}\n`);
   }
 

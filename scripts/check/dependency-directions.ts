@@ -7,14 +7,17 @@ import { repositoryRoot, sourceFiles } from '../repository.ts';
  * server is below the runtime so that it cannot depend on the client that it is used to test; its launcher, workload
  * controllers, node agent and rig use the runtime.
  */
-const allowed: readonly { readonly folder: string; readonly may: readonly string[] }[] = [
-  { folder: 'packages/kubernetes/src', may: [] },
-  { folder: 'packages/machinery/src', may: ['@bowline/kubernetes'] },
-  { folder: 'packages/runtime/src', may: ['@bowline/machinery', '@bowline/kubernetes'] },
-  { folder: 'packages/control-plane/src/server', may: ['@bowline/machinery', '@bowline/kubernetes'] },
-  { folder: 'packages/control-plane/src', may: ['@bowline/runtime', '@bowline/machinery', '@bowline/kubernetes'] },
-  { folder: 'operators', may: ['@bowline/runtime', '@bowline/machinery', '@bowline/kubernetes'] },
-  { folder: 'apps', may: ['*'] },
+const allowed: readonly { readonly folder: string; readonly mayImport: readonly string[] }[] = [
+  { folder: 'packages/kubernetes/src', mayImport: [] },
+  { folder: 'packages/machinery/src', mayImport: ['@bowline/kubernetes'] },
+  { folder: 'packages/runtime/src', mayImport: ['@bowline/machinery', '@bowline/kubernetes'] },
+  { folder: 'packages/control-plane/src/server', mayImport: ['@bowline/machinery', '@bowline/kubernetes'] },
+  {
+    folder: 'packages/control-plane/src',
+    mayImport: ['@bowline/runtime', '@bowline/machinery', '@bowline/kubernetes'],
+  },
+  { folder: 'operators', mayImport: ['@bowline/runtime', '@bowline/machinery', '@bowline/kubernetes'] },
+  { folder: 'apps', mayImport: ['*'] },
 ];
 
 /** Matches a static import, a re-export or a dynamic import of a literal. */
@@ -32,14 +35,14 @@ export function importsOf(source: string): string[] {
 export function directionProblem(file: string, specifier: string): string | undefined {
   const isTest = testPattern.test(file);
   const rule = allowed.find(({ folder }) => file.startsWith(`${folder}/`));
-  if (rule === undefined || rule.may.includes('*')) return undefined;
+  if (rule === undefined || rule.mayImport.includes('*')) return undefined;
   if (specifier.startsWith('.')) return relativeProblem(file, specifier, rule.folder);
   if (!specifier.startsWith('@bowline/') && specifier !== 'bowline') return undefined;
   const owner = specifier.split('/').slice(0, 2).join('/');
   // A test may use the rig, which is above everything else, and what is needed to access it.
   if (isTest && ['@bowline/control-plane', '@bowline/runtime'].includes(owner)) return undefined;
-  if (rule.may.includes(owner) || owner === packageName(file)) return undefined;
-  return `${file} imports ${specifier}; ${rule.folder} may import ${rule.may.join(', ') || 'no other package'}`;
+  if (rule.mayImport.includes(owner) || owner === packageName(file)) return undefined;
+  return `${file} imports ${specifier}; ${rule.folder} may import ${rule.mayImport.join(', ') || 'no other package'}`;
 }
 
 function relativeProblem(file: string, specifier: string, folder: string): string | undefined {

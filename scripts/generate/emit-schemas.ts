@@ -81,9 +81,9 @@ function shapeOf(model: Model, node: SchemaNode): Schema {
     shape.additionalProperties = compact(model, node.additionalProperties);
   }
   if (node.enum !== undefined) shape.enum = node.enum;
-  const saysNothing =
+  const isUnstructured =
     node.properties === undefined && node.additionalProperties === undefined && node.items === undefined;
-  if ((node.type === undefined || node.type === 'object') && saysNothing) shape.preserveUnknown = true;
+  if ((node.type === undefined || node.type === 'object') && isUnstructured) shape.preserveUnknown = true;
   return shape;
 }
 

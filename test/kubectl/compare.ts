@@ -43,7 +43,7 @@ export async function compareSession(
   for (const step of steps) {
     let seen = await show(step);
     // Read-only commands are retried: events and status are updated asynchronously.
-    for (let left = 10; left > 0 && isLook(step) && !isSame(seen); left--) {
+    for (let left = 10; left > 0 && isReadOnly(step) && !isSame(seen); left--) {
       await pause(300);
       seen = await show(step);
     }
@@ -53,7 +53,7 @@ export async function compareSession(
   expect(withoutKnownDifferences(found)).toBe(withoutKnownDifferences(expected));
 }
 
-function isLook(step: Step): boolean {
+function isReadOnly(step: Step): boolean {
   const command = typeof step === 'string' ? step : 'unordered' in step ? step.unordered : '';
   return /^kubectl (?:api-resources|auth|describe|events|explain|get) /.test(command);
 }

@@ -175,7 +175,7 @@ const running: Session = {
   ],
 };
 
-const sailing: Session = {
+const customResources: Session = {
   name: 'uses custom resources',
   steps: [
     'kubectl apply -f crd.yaml',
@@ -215,7 +215,7 @@ const sailing: Session = {
   ],
 };
 
-const asking: Session = {
+const queries: Session = {
   name: 'queries discovery and permissions',
   steps: [
     'kubectl api-resources --api-group= -o wide',
@@ -255,4 +255,4 @@ const asking: Session = {
 };
 
 /** The sessions that every kubectl has on both control planes. */
-export const sessions: readonly Session[] = [settings, applying, creating, running, sailing, asking];
+export const sessions: readonly Session[] = [settings, applying, creating, running, customResources, queries];

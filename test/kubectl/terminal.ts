@@ -114,26 +114,26 @@ function startWatch(
 ): { until(lines: number): Promise<unknown>; stop(): Promise<string> } {
   const child = spawn('bash', ['-c', `exec ${command} 2>&1`], { ...shell, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'close');
-  const tooLate = setTimeout(() => child.kill(), WATCH_MS);
+  const timer = setTimeout(() => child.kill(), WATCH_MS);
   let seen = '';
-  let look = (): void => {};
+  let check = (): void => {};
   child.stdout.on('data', (chunk: Buffer) => {
     seen += chunk.toString();
-    look();
+    check();
   });
   return {
     until: (lines) =>
       Promise.race([
         ended,
         new Promise<void>((resolve) => {
-          look = () => {
+          check = () => {
             if (seen.split('\n').length > lines) resolve();
           };
-          look();
+          check();
         }),
       ]),
     async stop() {
-      clearTimeout(tooLate);
+      clearTimeout(timer);
       child.kill();
       await ended;
       return seen;

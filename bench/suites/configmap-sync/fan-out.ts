@@ -1,4 +1,4 @@
-import { type LeftOutSubject, type Measure, measured, type SubjectResult } from '../../result.ts';
+import { type Measure, measured, type SkippedSubject, type SubjectResult } from '../../result.ts';
 import { rotate } from '../../statistics.ts';
 import { createConfigMaps, createNamespaces } from '../../support/config-maps.ts';
 import { type Candidate, judgedMeasure } from '../../support/rounds.ts';
@@ -129,7 +129,7 @@ function costs(alone: readonly Samples[]): readonly Measure[] {
 
 /** results picks one number of each run; a candidate whose runs have none is not shown. */
 function results(all: readonly Samples[], value: (sample: FanOut) => number | undefined): readonly SubjectResult[] {
-  return all.flatMap(({ candidate, samples }): readonly (SubjectResult | LeftOutSubject)[] => {
+  return all.flatMap(({ candidate, samples }): readonly (SubjectResult | SkippedSubject)[] => {
     if ('leftOut' in candidate) return [candidate];
     const values = samples.map(value).filter((each) => each !== undefined);
     return values.length === 0 ? [] : [measured(candidate.id, candidate.label, values)];

@@ -83,7 +83,7 @@ async function writeInProcess(scene: ControlPlaneScene, round: number): Promise<
   await using running = new SubjectProcess(command, subjectArguments(scene, { writes: count }));
   await running.next(timeoutMs);
   return await twice(async (phase, name) => {
-    running.tell(`${phase} ${name} ${phase}-${round}`);
+    running.send(`${phase} ${name} ${phase}-${round}`);
     const report = await running.next(timeoutMs);
     return batchOf(count, report, numberIn(report, 'cpuMs'));
   });

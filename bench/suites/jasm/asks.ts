@@ -5,13 +5,13 @@ import { judgedMeasure } from '../../support/rounds.ts';
 import { createPod, forceSync, podAt, putSource } from './pods.ts';
 import type { JasmScene } from './scene.ts';
 import { revision } from './secrets.ts';
-import { withSecrets } from './secrets-there.ts';
+import { withSecrets } from './with-secrets.ts';
 
 /** The pause between two actions, as by a user or a pipeline: the effects of the last one are over. */
 const betweenMs = 20;
 const slowestMs = 5_000;
 
-interface Asks {
+interface RequestSamples {
   readonly times: number[];
   readonly calls: number[];
 }
@@ -22,16 +22,16 @@ interface Asks {
  */
 export async function asks(scene: JasmScene): Promise<readonly Measure[]> {
   const { aws, plan, log } = scene;
-  const created: Asks = { times: [], calls: [] };
-  const forced: Asks = { times: [], calls: [] };
+  const created: RequestSamples = { times: [], calls: [] };
+  const forced: RequestSamples = { times: [], calls: [] };
   log(`${plan.asks} new pods, and ${plan.asks} forced syncs`);
   await withSecrets(scene, async (_operator, watch) => {
-    const timed = async (asks: Asks, said: string, act: () => Promise<void>): Promise<void> => {
+    const timed = async (asks: RequestSamples, expectedRevision: string, act: () => Promise<void>): Promise<void> => {
       await pause(betweenMs);
       const callsBefore = aws.calls.length;
       const start = performance.now();
       await act();
-      asks.times.push((await watch.reached(revision(said), 1)) - start);
+      asks.times.push((await watch.reached(revision(expectedRevision), 1)) - start);
       asks.calls.push(aws.calls.length - callsBefore);
     };
     for (let ask = 0; ask < plan.asks; ask += 1) {
@@ -52,7 +52,7 @@ export async function asks(scene: JasmScene): Promise<readonly Measure[]> {
   ];
 }
 
-function measures(id: string, title: string, { times, calls }: Asks): readonly Measure[] {
+function measures(id: string, title: string, { times, calls }: RequestSamples): readonly Measure[] {
   const one = (part: string, what: string, unit: Unit, value: number, limit?: number): Measure =>
     judgedMeasure(
       { id: `${id}-${part}`, title: `${title}${what}`, unit, subjects: [measured('bowline', 'Bowline jasm', [value])] },

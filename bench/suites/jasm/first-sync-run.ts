@@ -1,7 +1,7 @@
 import { startRawWriter } from '../../support/raw-writes.ts';
 import { numberIn } from '../../support/run-subject.ts';
 import { runJasm } from './jasm-run.ts';
-import { havePods, podAt } from './pods.ts';
+import { ensurePods, podAt } from './pods.ts';
 import { inFlight, type JasmScene } from './scene.ts';
 import { clearSecrets, revision, watchSecrets } from './secrets.ts';
 
@@ -27,7 +27,7 @@ export const initial = 'r1';
 
 /** runFirstSync starts the operator while the given number of pods wait for their Secrets. */
 export async function runFirstSync(scene: JasmScene, pods: number): Promise<FirstSync> {
-  await havePods(scene, pods);
+  await ensurePods(scene, pods);
   const { aws } = scene;
   const callsBefore = aws.calls.length;
   try {

@@ -34,11 +34,11 @@ export async function runJasm(scene: JasmScene): Promise<RunningJasm> {
     throw error;
   }
   const startedAt = performance.now();
-  running.tell('run');
+  running.send('run');
   return {
     startedAt,
     async settled(syncs, events) {
-      running.tell(`settle ${syncs} ${events}`);
+      running.send(`settle ${syncs} ${events}`);
       const report: Report = await running.next(timeoutMs);
       return { ms: numberIn(report, 'ms'), droppedEvents: numberIn(report, 'dropped') };
     },

@@ -12,8 +12,8 @@ export const namespaces: readonly string[] = Array.from(
   (_, index) => `asking-${String(index).padStart(3, '0')}`,
 );
 
-/** AskingPod holds the names of a pod, its Secret and its source. */
-export interface AskingPod {
+/** RequestingPod holds the names of a pod, its Secret and its source. */
+export interface RequestingPod {
   readonly namespace: string;
   readonly name: string;
   readonly secretName: string;
@@ -21,7 +21,7 @@ export interface AskingPod {
 }
 
 /** podAt returns the pod with this index. Ten of them, in as many namespaces, share a source. */
-export function podAt(index: number): AskingPod {
+export function podAt(index: number): RequestingPod {
   const number = String(index).padStart(5, '0');
   return {
     namespace: namespaces[index % namespaces.length] ?? '',
@@ -50,8 +50,8 @@ export function putSource(aws: JasmScene['aws'], source: number, revision: strin
   aws.put(pathOf(source), { ...sampleConfigMap(source, '').data, revision });
 }
 
-/** havePods creates or deletes pods until exactly the first `count` exist. No operator may run. */
-export async function havePods(scene: JasmScene, count: number): Promise<void> {
+/** ensurePods creates or deletes pods until exactly the first `count` exist. No operator may run. */
+export async function ensurePods(scene: JasmScene, count: number): Promise<void> {
   const { api, known, log } = scene;
   const [from, to] = [Math.min(count, known.pods), Math.max(count, known.pods)];
   if (from === to) return;
@@ -66,7 +66,10 @@ export async function havePods(scene: JasmScene, count: number): Promise<void> {
 }
 
 /** createPod creates a requesting pod. It is never scheduled, because it waits for its Secret anyway. */
-export async function createPod({ api }: JasmScene, { namespace, name, secretName, path }: AskingPod): Promise<void> {
+export async function createPod(
+  { api }: JasmScene,
+  { namespace, name, secretName, path }: RequestingPod,
+): Promise<void> {
   await api.ok('POST', `/api/v1/namespaces/${namespace}/pods`, {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -85,7 +88,7 @@ export async function createPod({ api }: JasmScene, { namespace, name, secretNam
 }
 
 /** forceSync requests that a pod's Secret is read again. */
-export async function forceSync({ api }: JasmScene, { namespace, name }: AskingPod, value: string): Promise<void> {
+export async function forceSync({ api }: JasmScene, { namespace, name }: RequestingPod, value: string): Promise<void> {
   const body = { metadata: { annotations: { 'jasm.codnod.io/force-sync': value } } };
   await api.ok('PATCH', `/api/v1/namespaces/${namespace}/pods/${name}`, body, 'application/merge-patch+json');
 }

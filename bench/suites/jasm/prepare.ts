@@ -9,7 +9,7 @@ import { createNamespaces } from '../../support/config-maps.ts';
 import { asWritten } from '../../support/raw-writes.ts';
 import { initial } from './first-sync-run.ts';
 import { runJasm } from './jasm-run.ts';
-import { havePods, namespaces, podAt, putSources, sourcesOf } from './pods.ts';
+import { ensurePods, namespaces, podAt, putSources, sourcesOf } from './pods.ts';
 import { config, type JasmScene } from './scene.ts';
 import { clearSecrets, revision, watchSecrets } from './secrets.ts';
 
@@ -28,8 +28,8 @@ export async function prepare(scene: JasmScene): Promise<readonly Measure[]> {
   writeFileSync(known.kubeconfig, JSON.stringify(await installOperator(place, jasm, config)), { mode: 0o600 });
   putSources(scene, sourcesOf(Math.max(plan.pods, ...plan.growth)), initial);
   await createNamespaces(api, namespaces);
-  await untilPodsMayBeMade(scene);
-  await havePods(scene, plan.pods);
+  await untilPodsCanBeCreated(scene);
+  await ensurePods(scene, plan.pods);
   using watch = await watchSecrets(scene);
   await using operator = await runJasm(scene);
   await watch.reached(revision(initial), plan.pods);
@@ -44,7 +44,7 @@ export async function prepare(scene: JasmScene): Promise<readonly Measure[]> {
 }
 
 /** Admission requires a namespace to have its ServiceAccount first. */
-async function untilPodsMayBeMade({ api }: JasmScene): Promise<void> {
+async function untilPodsCanBeCreated({ api }: JasmScene): Promise<void> {
   const deadline = performance.now() + 60_000;
   for (const namespace of namespaces) {
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/default`;

@@ -4,7 +4,7 @@ import { judgedMeasure } from '../../support/rounds.ts';
 import { runJasm } from './jasm-run.ts';
 import { sourcesOf } from './pods.ts';
 import type { JasmScene } from './scene.ts';
-import { withSecrets } from './secrets-there.ts';
+import { withSecrets } from './with-secrets.ts';
 
 const written = { resources: ['secrets', 'events', 'pods'], verbs: WRITES };
 

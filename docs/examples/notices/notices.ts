@@ -1,7 +1,7 @@
 import { ConfigMap } from '@bowline/kubernetes';
 import { Cache } from '@bowline/runtime/cache';
 import type { Client } from '@bowline/runtime/client';
-import { appliedView, createWriter, informerLookup, type Written } from '@bowline/runtime/writing';
+import { appliedView, createWriter, informerLookup, type WriteResult } from '@bowline/runtime/writing';
 
 /** NOTICE is the label that identifies our notices. */
 export const NOTICE = { 'example.com/notice': 'yes' };
@@ -18,7 +18,7 @@ export async function postNotices(
   namespaces: readonly string[],
   text: string,
   signal: AbortSignal,
-): Promise<readonly Written<ConfigMap>['outcome'][]> {
+): Promise<readonly WriteResult<ConfigMap>['outcome'][]> {
   const cache = new Cache({ client });
   // With our managed fields, the cache is enough to compute changes: one list instead of one read per notice.
   const view = appliedView<ConfigMap>(FIELD_MANAGER);
@@ -30,11 +30,11 @@ export async function postNotices(
     const { apply } = createWriter({
       client,
       fieldManager: FIELD_MANAGER,
-      marks: { labels: NOTICE },
+      ownership: { labels: NOTICE },
       lookup: informerLookup([notices]),
       signal,
     });
-    const outcomes: Written<ConfigMap>['outcome'][] = [];
+    const outcomes: WriteResult<ConfigMap>['outcome'][] = [];
     for (const namespace of namespaces) {
       const { outcome } = await apply(ConfigMap, { metadata: { namespace, name: 'notice' }, data: { text } });
       outcomes.push(outcome);

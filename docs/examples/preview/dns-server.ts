@@ -15,7 +15,7 @@ export interface DnsServer extends AsyncDisposable {
 /** startDnsServer starts a server on a free local port. */
 export async function startDnsServer(): Promise<DnsServer> {
   const records = new Map<string, DnsRecord>();
-  const answer = (method: string | undefined, host: string, record: DnsRecord): number => {
+  const handle = (method: string | undefined, host: string, record: DnsRecord): number => {
     const held = records.get(host);
     if (held && held.owner !== record.owner) return 409;
     if (method === 'PUT') records.set(host, record);
@@ -25,7 +25,7 @@ export async function startDnsServer(): Promise<DnsServer> {
   const server = createServer((request, response) => {
     void json(request).then((body) => {
       const host = request.url?.replace('/records/', '') ?? '';
-      response.writeHead(dns.failWith ?? answer(request.method, host, body as DnsRecord)).end();
+      response.writeHead(dns.failWith ?? handle(request.method, host, body as DnsRecord)).end();
     });
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');

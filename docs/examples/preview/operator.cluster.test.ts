@@ -46,11 +46,11 @@ it('deletes a preview and its DNS record when it expires', async () => {
   await create(c, 'pr-42');
   await untilReady(c, 'pr-42', 'True', 'Reconciled');
 
-  await c.pass(71 * 3_600_000);
+  await c.advanceTime(71 * 3_600_000);
   expect(dns.records.size).toBe(1);
 
   // Two hours: the API server's time, which the creation has, went on a little since the clock was made.
-  await c.pass(2 * 3_600_000);
+  await c.advanceTime(2 * 3_600_000);
   await c.untilGone(Preview, { name: 'pr-42' });
   expect(dns.records.size).toBe(0);
 });
@@ -69,7 +69,7 @@ it('keeps a deleted Preview until its DNS record is deleted, while the provider 
   expect(dns.records.size).toBe(1);
 
   dns.failWith = undefined;
-  await c.pass(300_000);
+  await c.advanceTime(300_000);
   await c.untilGone(Preview, { name: 'pr-42' });
   expect(dns.records.size).toBe(0);
 });

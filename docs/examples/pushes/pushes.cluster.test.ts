@@ -8,7 +8,7 @@ it('reconciles only the Checkouts of a repository when it is pushed to', async (
     ['shop', 'r1'],
     ['blog', 'r1'],
   ]);
-  const asked: string[] = [];
+  const queried: string[] = [];
   let listening: (port: number) => void = () => undefined;
   const port = new Promise<number>((resolve) => {
     listening = resolve;
@@ -16,7 +16,7 @@ it('reconciles only the Checkouts of a repository when it is pushed to', async (
   const operator = git({
     onListening: listening,
     headOf: async (repository) => {
-      asked.push(repository);
+      queried.push(repository);
       return heads.get(repository);
     },
   });
@@ -33,10 +33,10 @@ it('reconciles only the Checkouts of a repository when it is pushed to', async (
   }
   await c.idle();
 
-  asked.length = 0;
+  queried.length = 0;
   heads.set('shop', 'r2');
-  const answer = await fetch(`http://127.0.0.1:${await port}/?repository=shop`, { method: 'POST' });
-  expect(answer.status).toBe(202);
+  const response = await fetch(`http://127.0.0.1:${await port}/?repository=shop`, { method: 'POST' });
+  expect(response.status).toBe(202);
   for (const name of ['shop-1', 'shop-2']) await c.until(Checkout, { name }, ({ status }) => status?.revision === 'r2');
-  expect(asked).not.toContain('blog');
+  expect(queried).not.toContain('blog');
 });

@@ -10,8 +10,8 @@ export const SHOP = 'example.com/shop';
 /** The label with the part, on Deployments. */
 export const PART = 'example.com/part';
 
-/** marksOf returns the labels that identify the settings of a Shop, which have no owner reference. */
-export function marksOf(shop: Shop): Record<string, string> {
+/** shopLabels returns the labels that identify the settings of a Shop, which have no owner reference. */
+export function shopLabels(shop: Shop): Record<string, string> {
   return { [SHOP]: keyOf(shop).name };
 }
 
@@ -27,7 +27,7 @@ export const settings = managedContent({
     adopted: 'example.bowline.dev/adopted',
     previousManager: 'example.bowline.dev/previous-manager',
   },
-  marks: {},
+  operatorAnnotations: {},
   labelPrefix: 'example.com/',
   backup: { suffix: '-before-shop', label: 'example.bowline.dev/backup-of' },
 });
@@ -41,15 +41,15 @@ export function settingsKey(shop: Shop): ObjectKey {
 export function desiredSettings(shop: Shop): ReturnType<typeof settings.desired> {
   return settings.desired({
     content: { data: shop.spec.settings.values, binaryData: {} },
-    labels: marksOf(shop),
-    marks: {},
+    labels: shopLabels(shop),
+    operatorAnnotations: {},
   });
 }
 
 /** desiredPart returns the Deployment of a part. */
 export function desiredPart(shop: Shop, part: Part): Deployment {
   const { namespace, name } = keyOf(shop);
-  const labels = { ...marksOf(shop), [PART]: part };
+  const labels = { ...shopLabels(shop), [PART]: part };
   const { image, settings } = shop.spec;
   const container = { name: part, image, envFrom: [{ configMapRef: { name: settings.name } }] };
   return {

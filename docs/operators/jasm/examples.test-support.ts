@@ -35,13 +35,13 @@ export interface Example extends JasmCluster {
   readonly names: Map<string, string>;
   /** apply makes the Pods and Secrets of a file below examples/. Pods stay Pending. */
   apply(file: string): Promise<void>;
-  /** comesOut waits for the Secret that examples/secret.yaml shows. */
-  comesOut(provider: string): Promise<Secret>;
+  /** untilExampleSecret waits for the Secret that examples/secret.yaml shows. */
+  untilExampleSecret(provider: string): Promise<Secret>;
   /**
    * failure brings about that the pod `web` cannot be served, makes it ask again, and answers the message of the event as the page
    * shows it: with the names of the example.
    */
-  failure(bringAbout: () => unknown): Promise<string>;
+  failure(causeFailure: () => unknown): Promise<string>;
 }
 
 /** startExample runs the operator with the configuration of an example. */
@@ -53,8 +53,8 @@ export async function startExample({ config, fill = {}, env = {} }: ExampleOptio
   const { jasm } = parse(given) as { readonly jasm: Readonly<Record<string, unknown>> };
   const c = await jasmCluster({ operators: [jasmWith({ env })], config: jasm, prefix: 'shop' });
   const names = new Map<string, string>();
-  const told = new Set<string>();
-  const asInPage = (text: string): string =>
+  const reported = new Set<string>();
+  const withPageNames = (text: string): string =>
     [...names, ['shop', c.namespace] as const].reduce((shown, [name, here]) => shown.replaceAll(here, name), text);
   const own: Omit<Example, keyof JasmCluster> = {
     names,
@@ -71,22 +71,22 @@ export async function startExample({ config, fill = {}, env = {} }: ExampleOptio
           : c.admin.create(Pod, { ...object, spec: { containers: [], ...object.spec, schedulerName } }));
       }
     },
-    comesOut: async (provider) => {
+    untilExampleSecret: async (provider) => {
       const wanted = parse(textOf('examples/secret.yaml').replace('<provider>', provider)) as Secret;
       const secret = await c.untilSecret(wanted.metadata?.name ?? '');
       expect(secret).toMatchObject({ metadata: { labels: wanted.metadata?.labels }, type: wanted.type });
       expect(valuesOf(secret)).toEqual(wanted.stringData);
       return secret;
     },
-    failure: async (bringAbout) => {
-      await bringAbout();
-      await c.force('web', `again ${told.size}`);
+    failure: async (causeFailure) => {
+      await causeFailure();
+      await c.force('web', `again ${reported.size}`);
       for (let looks = 0; looks < 1_000; looks++) {
         const { items } = await c.admin.list(Event, { namespace: c.namespace });
-        const news = items.find(({ reason, note = '' }) => reason === 'SecretFetchFailed' && !told.has(note));
-        if (news?.note !== undefined) {
-          told.add(news.note);
-          return asInPage(news.note);
+        const newEvent = items.find(({ reason, note = '' }) => reason === 'SecretFetchFailed' && !reported.has(note));
+        if (newEvent?.note !== undefined) {
+          reported.add(newEvent.note);
+          return withPageNames(newEvent.note);
         }
         // What may be better in a moment is tried again: the time for that has to pass.
         await c.clock.advance(500);

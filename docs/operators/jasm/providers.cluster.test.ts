@@ -30,7 +30,7 @@ describe('aws-secretsmanager', () => {
     aws.put('prod/shop/db', VALUE);
     await using c = await startExample({ config: 'aws-secretsmanager/bowline.yaml' });
     await c.apply('aws-secretsmanager/pod.yaml');
-    await c.comesOut('aws-secretsmanager');
+    await c.untilExampleSecret('aws-secretsmanager');
     const { Statement } = JSON.parse(textOf('examples/aws-secretsmanager/iam-policy.json')) as {
       readonly Statement: readonly { readonly Action: string | readonly string[] }[];
     };
@@ -61,7 +61,7 @@ describe('aws-secretsmanager', () => {
     expect(await c.failure(() => undefined)).toBe(errorsIn(page).at(-1));
     aws.sts.roles.set(ROLE, { externalId: 'jasm' });
     await c.force('web', 'now');
-    await c.comesOut('aws-secretsmanager');
+    await c.untilExampleSecret('aws-secretsmanager');
     expect(aws.calls.at(-1)).toMatchObject({ role: ROLE, sessionTags: { 'jasm-namespace': c.namespace } });
   });
 });
@@ -78,7 +78,7 @@ it('vault delivers the secret of the example with the permissions of the page, a
     },
   });
   await c.apply('vault/pod.yaml');
-  await c.comesOut('vault');
+  await c.untilExampleSecret('vault');
   const allowed = [...textOf('examples/vault/policy.hcl').matchAll(/^path "(.*)"/gm)].map(([, path = '']) =>
     glob(path),
   );
@@ -122,7 +122,7 @@ it('azure-keyvault delivers the secret of the example, and fails with the docume
     },
   });
   await c.apply('azure-keyvault/pod.yaml');
-  await c.comesOut('azure-keyvault');
+  await c.untilExampleSecret('azure-keyvault');
 
   const messages = [
     await c.failure(() => fake.http.fail(/shop-db/, { status: 404, body: { error: { code: 'SecretNotFound' } } })),
@@ -142,7 +142,7 @@ it('kubernetes delivers a shared Secret of another namespace, and hides it from 
   c.names.set('platform', await c.createNamespace('platform'));
   await c.apply('kubernetes/source.yaml');
   await c.apply('kubernetes/pod.yaml');
-  await c.comesOut('kubernetes');
+  await c.untilExampleSecret('kubernetes');
   const source = { namespace: c.names.get('platform'), name: 'db' };
   const metadata = { annotations: { 'jasm.codnod.io/shared-with': 'others' } };
   const messages = [await c.failure(() => c.admin.patch(Secret, source, { type: 'merge', body: { metadata } }))];
@@ -158,7 +158,7 @@ it('mock delivers the secret of the example, and fails with the documented messa
   };
   await c.admin.create(Secret, stored);
   await c.apply('mock/pod.yaml');
-  await c.comesOut('mock');
+  await c.untilExampleSecret('mock');
   const messages = [await c.failure(() => c.admin.delete(Secret, keyOf(stored)))];
   expect(messages).toEqual(errorsIn(textOf('providers/mock.md')));
 });

@@ -61,7 +61,7 @@ export class SyncMetrics {
       described('last_success_timestamp_seconds', 'The last time when all copies were in sync.'),
     );
     if (perObject) return;
-    const collecting = metrics.collect(() => this.#showAll());
+    const collecting = metrics.collect(() => this.#setTotals());
     signal.addEventListener('abort', () => collecting[Symbol.dispose](), { once: true });
   }
 
@@ -72,10 +72,10 @@ export class SyncMetrics {
     const before = this.#known.get(keyString(key));
     let result: (typeof RESULTS)[number] = 'failed';
     try {
-      const answer = await run();
+      const value = await run();
       const record = this.#known.get(keyString(key));
       result = record !== before && record?.isDone ? 'success' : 'incomplete';
-      return answer;
+      return value;
     } finally {
       this.#syncs.add({ ...labels, result });
       this.#duration.observe((this.#clock.monotonic() - startedAt) / 1000, labels);
@@ -88,7 +88,7 @@ export class SyncMetrics {
     this.#known.set(keyString(key), record);
     this.#repairs.add(labels, record.repaired);
     if (record.isDone) this.#lastSuccess.set(Math.floor(this.#clock.now() / 1000), labels);
-    if (this.#perObject) this.#show(labels, record.counts, record.isSourceMissing ? 1 : 0);
+    if (this.#perObject) this.#setGauges(labels, record.counts, record.isSourceMissing ? 1 : 0);
   }
 
   /** forget removes everything about a ConfigMapSync. */
@@ -102,17 +102,17 @@ export class SyncMetrics {
     for (const state of STATES) this.#destinations.remove({ ...labels, state: state.toLowerCase() });
   }
 
-  #showAll(): void {
+  #setTotals(): void {
     const counts = { Synced: 0, Pending: 0, Conflict: 0, Failed: 0 };
     let missing = 0;
     for (const record of this.#known.values()) {
       for (const state of STATES) counts[state] += record.counts[state];
       if (record.isSourceMissing) missing++;
     }
-    this.#show({}, counts, missing);
+    this.#setGauges({}, counts, missing);
   }
 
-  #show(labels: Labels, counts: SyncRecord['counts'], missing: number): void {
+  #setGauges(labels: Labels, counts: SyncRecord['counts'], missing: number): void {
     for (const state of STATES) this.#destinations.set(counts[state], { ...labels, state: state.toLowerCase() });
     this.#sourceMissing.set(missing, labels);
   }

@@ -6,7 +6,7 @@ import { REVIEW_PERMISSIONS } from './authorization/permissions.ts';
 import { config } from './config.ts';
 import { cleanUp } from './configmapsync/cleanup.ts';
 import { reconcile } from './configmapsync/reconcile.ts';
-import { watching } from './configmapsync/watching.ts';
+import { syncController } from './configmapsync/sync-controller.ts';
 import type { Deps } from './deps.ts';
 import { SyncMetrics } from './metrics.ts';
 import { samples } from './samples.ts';
@@ -24,7 +24,7 @@ export const configMapSync = defineOperator({
     ownNamespace: namespace,
     namespaces,
   }),
-  controllers: [watching.reconcile(reconcile).cleanup(cleanUp)],
+  controllers: [syncController.reconcile(reconcile).cleanup(cleanUp)],
   webhooks: [review],
   samples,
   permissions: REVIEW_PERMISSIONS,

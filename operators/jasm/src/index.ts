@@ -7,4 +7,9 @@ export {
   type ProviderErrorKind,
   type ProviderErrorOptions,
 } from './providers/provider-error.ts';
-export { type ConfiguredKind, configured, type ProviderConfig, providerKinds } from './providers/provider-kinds.ts';
+export {
+  type ConfiguredKind,
+  configureProvider,
+  type ProviderConfig,
+  providerKinds,
+} from './providers/provider-kinds.ts';

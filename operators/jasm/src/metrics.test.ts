@@ -52,7 +52,7 @@ describe('JasmMetrics', () => {
 
   it('have no label for a Secret unless configured', async () => {
     const { metrics, lines } = setUp();
-    metrics.see('shop/db', true);
+    metrics.setManaged('shop/db', true);
     metrics.succeeded('shop/db');
     expect(await lines('jasm_last_success_timestamp_seconds')).toEqual(['jasm_last_success_timestamp_seconds 5']);
     expect(await lines('jasm_managed_secrets')).toEqual(['jasm_managed_secrets 1']);
@@ -60,21 +60,21 @@ describe('JasmMetrics', () => {
 
   it('drop a Secret that was deleted', async () => {
     const { metrics, lines } = setUp(true);
-    metrics.see('shop/db', true);
+    metrics.setManaged('shop/db', true);
     metrics.succeeded('shop/db');
     expect(await lines('jasm_last_success_timestamp_seconds')).toEqual([
       'jasm_last_success_timestamp_seconds{namespace="shop",secret="db"} 5',
     ]);
-    metrics.see('shop/db', false);
+    metrics.setManaged('shop/db', false);
     expect(await lines('jasm_last_success_timestamp_seconds')).toEqual([]);
     expect(await lines('jasm_managed_secrets')).toEqual(['jasm_managed_secrets 0']);
   });
 
   it('drop a Secret that is not ours when keys are no longer merged into it', async () => {
     const { metrics, lines } = setUp(true);
-    metrics.see('shop/theirs', false);
+    metrics.setManaged('shop/theirs', false);
     metrics.succeeded('shop/theirs');
-    metrics.see('shop/theirs', false);
+    metrics.setManaged('shop/theirs', false);
     expect(await lines('jasm_last_success_timestamp_seconds')).toHaveLength(1);
     metrics.forget('shop/theirs');
     expect(await lines('jasm_last_success_timestamp_seconds')).toEqual([]);

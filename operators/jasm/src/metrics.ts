@@ -83,9 +83,9 @@ export class JasmMetrics implements SourceMetrics {
     const startedAt = this.#clock.monotonic();
     let result: (typeof RESULTS)[number] = 'error';
     try {
-      const answer = await run();
+      const outcome = await run();
       result = 'success';
-      return answer;
+      return outcome;
     } finally {
       this.#syncs.add({ provider, result });
       this.#duration.observe((this.#clock.monotonic() - startedAt) / 1000, { provider });
@@ -97,8 +97,8 @@ export class JasmMetrics implements SourceMetrics {
     this.#lastSuccess.set(Math.floor(this.#clock.now() / 1000), this.#labelsOf(key));
   }
 
-  /** see records whether a Secret of ours exists. */
-  see(key: string, isManaged: boolean): void {
+  /** setManaged records whether a Secret of ours exists. */
+  setManaged(key: string, isManaged: boolean): void {
     if (isManaged) this.#managed.add(key);
     else if (this.#managed.has(key)) this.forget(key);
   }

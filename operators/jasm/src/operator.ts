@@ -20,13 +20,13 @@ import { MOCK_SECRET } from './providers/mock/mock-values.ts';
 import { type ConfiguredKind, type ProviderConfig, providerKinds } from './providers/provider-kinds.ts';
 import { local, samples } from './samples.ts';
 import { checkAnnotation } from './secretsync/annotations.ts';
+import { podController, secretController } from './secretsync/controller.ts';
 import type { Config, Deps } from './secretsync/deps.ts';
 import { SyncMemory } from './secretsync/memory.ts';
 import { orderedClock } from './secretsync/ordered-clock.ts';
+import { ProviderConcurrency } from './secretsync/provider-concurrency.ts';
 import { reconcile } from './secretsync/reconcile.ts';
 import { RESTARTABLE } from './secretsync/restart.ts';
-import { StorePlaces } from './secretsync/store-places.ts';
-import { watching, watchingPods } from './secretsync/watching.ts';
 import { SourceReads } from './sources/source-reads.ts';
 
 /** JasmOptions configures an operator with other providers. */
@@ -43,7 +43,7 @@ export function jasmWith(options: JasmOptions = {}): Operator {
     ...OPERATOR,
     config,
     setup: (context: SetupContext<Config>): Deps => setUp(context, options),
-    controllers: [watching.reconcile(reconcile), watchingPods.reconcile(checkAnnotation)],
+    controllers: [secretController.reconcile(reconcile), podController.reconcile(checkAnnotation)],
     permissions: permissionsFor,
     commands: mockCommands,
     samples,
@@ -55,7 +55,7 @@ export function jasmWith(options: JasmOptions = {}): Operator {
 export const jasm = jasmWith();
 
 /** Settings that the owner of a namespace may rely on, but that have no effect there. */
-const UNSEEN_NAMESPACES = `an operator restricted to some namespaces cannot read their annotations: ${NAMESPACE_ANNOTATIONS.permittedPaths} and ${NAMESPACE_ANNOTATIONS.restart} have no effect; use the policy and the annotations of pods, or set permittedPathsRequired to deny all requests`;
+const UNREADABLE_NAMESPACES = `an operator restricted to some namespaces cannot read their annotations: ${NAMESPACE_ANNOTATIONS.permittedPaths} and ${NAMESPACE_ANNOTATIONS.restart} have no effect; use the policy and the annotations of pods, or set permittedPathsRequired to deny all requests`;
 
 function setUp(context: SetupContext<Config>, options: JasmOptions): Deps {
   const { config, client, namespace, namespaces, clock, random, log, signal } = context;
@@ -65,8 +65,8 @@ function setUp(context: SetupContext<Config>, options: JasmOptions): Deps {
   const kinds = providers(config);
   checkRules(policy, [...kinds.keys()]);
   // If the annotation is required, every pod gets an event about it.
-  if (namespaces && !policy.permittedPathsRequired) log.warn(UNSEEN_NAMESPACES, { namespaces });
-  const instants = orderedClock(clock);
+  if (namespaces && !policy.permittedPathsRequired) log.warn(UNREADABLE_NAMESPACES, { namespaces });
+  const instantClock = orderedClock(clock);
   const metrics = new JasmMetrics({
     metrics: context.metrics,
     clock,
@@ -84,14 +84,14 @@ function setUp(context: SetupContext<Config>, options: JasmOptions): Deps {
     },
     policy,
     kinds,
-    read: annotationReader(kinds),
+    parseAnnotation: annotationReader(kinds),
     sources: new SourceReads({
       kinds,
       metrics,
-      context: { client, namespace, clock: instants, random, log, env, signal },
+      context: { client, namespace, clock: instantClock, random, log, env, signal },
     }),
-    instants,
-    places: new StorePlaces(clock),
+    instantClock,
+    providerConcurrency: new ProviderConcurrency(clock),
     memory: new SyncMemory(),
     metrics,
   };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SECRET_ANNOTATIONS, SECRET_LABELS } from './api/names.ts';
 import { local } from './samples.ts';
 
-const [secrets, deployments] = local.shows ?? [];
+const [secrets, deployments] = local.displayedResources ?? [];
 
 describe('the state of the samples', () => {
   it('shows the keys of a Secret and their source, but no values', () => {

@@ -47,7 +47,7 @@ export const local: LocalUse = {
   config: { allowAllPaths: true, mock: { enabled: true } },
   warning:
     'every pod may request every path (allowAllPaths), and the provider mock is enabled; in a cluster, configure a policy',
-  shows: [
+  displayedResources: [
     show(Secret, {
       labelSelector: `${MANAGED_BY} in (${OUR_MANAGERS.join(',')}),${SECRET_LABELS.provider}`,
       awaits: [`${NAMESPACE}/database`],
@@ -61,7 +61,7 @@ export const local: LocalUse = {
       state: deploymentState,
     }),
   ],
-  tries: [
+  suggestedCommands: [
     `bowline jasm mock set ${PATH} username=shop password=battery-staple`,
     `kubectl rollout restart deployment/web -n ${NAMESPACE}`,
   ],

@@ -94,6 +94,6 @@ async function untilAllowed(client: Client, signal: AbortSignal): Promise<void> 
     { verb: 'patch', group: 'coordination.k8s.io', resource: 'leases', namespace: NODE_LEASE_NAMESPACE },
   ];
   for (const question of questions) {
-    while (!(await client.mayI(question, { signal })).allowed) await systemClock.sleep(ROLE_POLL_MS, signal);
+    while (!(await client.canI(question, { signal })).allowed) await systemClock.sleep(ROLE_POLL_MS, signal);
   }
 }

@@ -29,7 +29,7 @@ export interface Pki extends ServerPki {
  * createServerPki issues what an API server needs. It reuses what is `kept` from an earlier run, so that kubeconfigs
  * and tokens stay valid.
  */
-export async function createServerPki(kept?: KeptPki): Promise<ServerPki> {
+export async function createServerPki(kept?: PersistedPki): Promise<ServerPki> {
   const authority =
     kept?.authority ??
     (await createCertificateAuthority({ commonName: 'bowline-control-plane', validForMs: 10 * YEAR_MS }));
@@ -48,7 +48,7 @@ export async function createServerPki(kept?: KeptPki): Promise<ServerPki> {
 }
 
 /** createPki issues the certificates and keys that a control plane of several processes needs. */
-export async function createPki(kept?: KeptPki): Promise<Pki> {
+export async function createPki(kept?: PersistedPki): Promise<Pki> {
   const pki = await createServerPki(kept);
   const client = (commonName: string, organizations: readonly string[] = []): Promise<CertificateWithKey> =>
     issueCertificate({
@@ -66,8 +66,8 @@ export async function createPki(kept?: KeptPki): Promise<Pki> {
   return { ...pki, admin, controllerManager, scheduler };
 }
 
-/** KeptPki holds what a later run in the same folder reuses. */
-export type KeptPki = Pick<ServerPki, 'authority' | 'serviceAccounts'>;
+/** PersistedPki holds what a later run in the same folder reuses. */
+export type PersistedPki = Pick<ServerPki, 'authority' | 'serviceAccounts'>;
 
 /** PkiFiles holds the paths that are passed to the components. */
 export interface PkiFiles {
@@ -127,8 +127,8 @@ export function readAdminToken(folder: string): Promise<string | undefined> {
   return readIfExists(pkiFiles(folder).adminToken);
 }
 
-/** readKept reads what a later run in the same folder must reuse. */
-export async function readKept(folder: string): Promise<KeptPki | undefined> {
+/** readPersistedPki reads what a later run in the same folder must reuse. */
+export async function readPersistedPki(folder: string): Promise<PersistedPki | undefined> {
   const { serviceAccounts } = pkiFiles(folder);
   const [authority, publicKeyPem, privateKeyPem] = await Promise.all([
     readAuthority(folder),

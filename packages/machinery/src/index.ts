@@ -21,19 +21,19 @@ export { type Clock, sleepOn, type Timer } from './clock/clock.ts';
 export { systemClock } from './clock/system-clock.ts';
 export { VirtualClock, type VirtualClockOptions } from './clock/virtual-clock.ts';
 export { BoundedMap, type BoundedMapOptions } from './collections/bounded-map.ts';
-export { memoByText } from './collections/memo-by-text.ts';
+export { memoizeByText } from './collections/memoize-by-text.ts';
 export { BowlineError, type BowlineErrorOptions } from './errors/bowline-error.ts';
 export { InputError } from './errors/input-error.ts';
+export { appliedSet } from './field-set/applied-set.ts';
 export { canonicalFields } from './field-set/canonical-fields.ts';
 export { compareFields, type FieldChange } from './field-set/compare-fields.ts';
 export { type FieldDifference, findDifference } from './field-set/field-difference.ts';
 export { fieldPaths } from './field-set/field-paths.ts';
 export { ANY_SHAPE, builtInShape, customShape, type FieldShape } from './field-set/field-shape.ts';
-export { appliedSet } from './field-set/fields-of.ts';
 export { type FieldsV1, fieldBelow, hasField, parseFieldsV1 } from './field-set/fields-v1.ts';
 export { appliedFields, type FieldManager, fieldManagers, managersOf } from './field-set/managed-fields.ts';
 export { mergeFields } from './field-set/merge-fields.ts';
-export { withoutParts } from './field-set/narrow-fields.ts';
+export { collapseAtomicFields } from './field-set/narrow-fields.ts';
 export { ownedValues } from './field-set/owned-values.ts';
 export { pruneFields } from './field-set/prune-fields.ts';
 export {
@@ -50,7 +50,7 @@ export { quoteText } from './json/go-text.ts';
 export { isObject, isSameJson, type JsonObject, setMember } from './json/json.ts';
 export {
   JsonSyntaxError,
-  MOST_JSON_DEPTH,
+  MAX_JSON_DEPTH,
   type ParsedJson,
   type ParseJsonOptions,
   parseJson,
@@ -74,10 +74,10 @@ export { labelSelector, validateLabelSelector } from './selectors/label-selector
 export { labelKeyProblems, labelValueProblems } from './selectors/label-syntax.ts';
 export { parseLabelSelector } from './selectors/parse-label-selector.ts';
 export type { Selector } from './selectors/selector.ts';
-export { contentKeyProblem, MOST_CONTENT_BYTES } from './validation/content.ts';
+export { contentKeyProblem, MAX_CONTENT_BYTES } from './validation/content.ts';
 export { dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems } from './validation/dns-names.ts';
 export { describeProblems, type FieldProblem, type FieldProblemReason } from './validation/field-problem.ts';
-export { shortName } from './validation/short-name.ts';
+export { shortenName } from './validation/shorten-name.ts';
 export {
   formatDuration,
   formatDurationNs,

@@ -8,7 +8,7 @@ import { defineOperator } from './operator/operator.ts';
 import type { CustomResource } from './resource/custom-resource.ts';
 import { defineResource } from './resource/define-resource.ts';
 import { installCustomResourceDefinitions } from './resource/install-crds.ts';
-import { admit } from './webhook/answer.ts';
+import { admit } from './webhook/admission-response.ts';
 import { validating } from './webhook/declare.ts';
 import type { Owner } from './writing/owner-reference.ts';
 import { createWriter } from './writing/writer.ts';
@@ -37,7 +37,7 @@ interface Row {
   readonly input: string;
   readonly code: string;
   /** What the message must contain: the problem and the fix. */
-  readonly says: readonly string[];
+  readonly messageParts: readonly string[];
   readonly attempt: (c: Cluster) => Promise<unknown>;
 }
 
@@ -46,13 +46,13 @@ const rows: readonly Row[] = [
     input: 'a definition in a group that needs approval',
     attempt: (c) => install(c, defineResource({ ...names, group: 'reserved.k8s.io', spec: s.object({}) })),
     code: 'BOWLINE_CRD_REFUSED',
-    says: ['sites.reserved.k8s.io', 'api-approved', 'correct the definition of the kind'],
+    messageParts: ['sites.reserved.k8s.io', 'api-approved', 'correct the definition of the kind'],
   },
   {
     input: 'a definition without permission to install it',
     attempt: async (c) => installCustomResourceDefinitions((await c.serviceAccount()).client, [Site]),
     code: 'BOWLINE_CRD_FORBIDDEN',
-    says: ['sites.bad.test.bowline.dev', 'grant get, create and patch on customresourcedefinitions'],
+    messageParts: ['sites.bad.test.bowline.dev', 'grant get, create and patch on customresourcedefinitions'],
   },
   {
     input: 'a definition with names that another one uses',
@@ -61,7 +61,7 @@ const rows: readonly Row[] = [
       return install(c, defineResource({ ...taken, plural: 'takens' }), defineResource({ ...taken, plural: 'others' }));
     },
     code: 'BOWLINE_CRD_NAMES_TAKEN',
-    says: ['others.bad.test.bowline.dev', 'choose'],
+    messageParts: ['others.bad.test.bowline.dev', 'choose'],
   },
   {
     input: 'a value out of bounds',
@@ -70,7 +70,7 @@ const rows: readonly Row[] = [
       return c.admin.create(Site, site(c, { size: 0 }));
     },
     code: 'BOWLINE_API_INVALID',
-    says: ['cannot create Site', 'spec.size: Invalid value: 0', 'should be greater than or equal to 1'],
+    messageParts: ['cannot create Site', 'spec.size: Invalid value: 0', 'should be greater than or equal to 1'],
   },
   {
     input: 'a value that breaks a rule',
@@ -79,7 +79,7 @@ const rows: readonly Row[] = [
       return c.admin.create(Site, site(c, { size: 10 }));
     },
     code: 'BOWLINE_API_INVALID',
-    says: ['spec.size: Invalid value', 'only big ones are large'],
+    messageParts: ['spec.size: Invalid value', 'only big ones are large'],
   },
   {
     input: 'a field that the schema does not know',
@@ -88,7 +88,7 @@ const rows: readonly Row[] = [
       return c.admin.create(Site, site(c, { sise: 1 }));
     },
     code: 'BOWLINE_API_BAD_REQUEST',
-    says: ['unknown field "spec.sise"', 'correct or remove it'],
+    messageParts: ['unknown field "spec.sise"', 'correct or remove it'],
   },
   {
     input: 'a child that another owner controls',
@@ -99,23 +99,25 @@ const rows: readonly Row[] = [
       const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'parent', uid, controller: true };
       await c.admin.create(ConfigMap, { metadata: { ...key, ownerReferences: [reference] } });
       const owner: Owner = { resource: Site, object: { metadata: { ...key, uid: 'u-1' } } };
-      return createWriter({ client: c.admin, fieldManager: 'm', marks: { owner } }).apply(ConfigMap, { metadata: key });
+      return createWriter({ client: c.admin, fieldManager: 'm', ownership: { owner } }).apply(ConfigMap, {
+        metadata: key,
+      });
     },
     code: 'BOWLINE_FOREIGN_OBJECT',
-    says: ['cannot apply ConfigMap', 'owned by ConfigMap parent', 'delete or rename it'],
+    messageParts: ['cannot apply ConfigMap', 'owned by ConfigMap parent', 'delete or rename it'],
   },
 ];
 
 test.each(rows)(
   '$input → $code, with a message that names the problem and the fix',
-  async ({ attempt, code, says }) => {
+  async ({ attempt, code, messageParts }) => {
     await using c = await cluster({ prefix: 'bad' });
     const error: unknown = await attempt(c).then(
       () => undefined,
       (problem: unknown) => problem,
     );
     expect(error).toMatchObject({ code });
-    for (const text of says) expect((error as Error).message).toContain(text);
+    for (const text of messageParts) expect((error as Error).message).toContain(text);
   },
 );
 

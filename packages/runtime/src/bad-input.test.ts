@@ -10,7 +10,7 @@ import { controller } from './controller/builder.ts';
 import { defineOperator } from './operator/operator.ts';
 import { readConfig } from './operator/operator-config.ts';
 import { allow } from './permissions/permission.ts';
-import { restricted } from './permissions/restricted-client.ts';
+import { restrictedClient } from './permissions/restricted-client.ts';
 import { defineResource } from './resource/define-resource.ts';
 import { RequestScope } from './transport/request-scope.ts';
 import { decodeReview } from './webhook/admission-review.ts';
@@ -40,7 +40,7 @@ const taken: ConfigMap = {
 const pages = () => {
   const permissions = [allow(['get'], ConfigMap, { namespaces: ['a'] })];
   const client = createClient({ transport: new ScriptedTransport() });
-  return restricted(client, permissions, { operator: 'pages', namespace: 'system' });
+  return restrictedClient(client, permissions, { operator: 'pages', namespace: 'system' });
 };
 
 const request = (body: string, headers = {}): IncomingMessage =>
@@ -73,7 +73,7 @@ interface Row {
   /** The code of the error; for what a webhook's caller sees, the HTTP status. */
   readonly code: string | number;
   /** What the message must contain: the problem and the fix. */
-  readonly says: readonly string[];
+  readonly messageParts: readonly string[];
   readonly attempt: () => unknown;
 }
 
@@ -82,50 +82,50 @@ const rows: readonly Row[] = [
     input: 'a schema whose bounds exclude each other',
     attempt: () => s.string().minLength(5).maxLength(3),
     code: 'BOWLINE_SCHEMA_INVALID',
-    says: ['minLength 5 is greater than maxLength 3', 'change one of them'],
+    messageParts: ['minLength 5 is greater than maxLength 3', 'change one of them'],
   },
   {
     input: 'a default that violates its schema',
     attempt: () => s.string().maxLength(2).default('abc'),
     code: 'BOWLINE_SCHEMA_DEFAULT',
-    says: ['default: Too long', 'change it or the schema'],
+    messageParts: ['default: Too long', 'change it or the schema'],
   },
   {
     input: 'CEL that does not parse',
     attempt: () => s.integer().rule('self >'),
     code: 'BOWLINE_SCHEMA_RULE',
-    says: ['the rule "self >"', 'line 1, column 7', 'correct the rule'],
+    messageParts: ['the rule "self >"', 'line 1, column 7', 'correct the rule'],
   },
   {
     input: 'CEL that refers to a missing field',
     attempt: () => s.object({ size: s.integer() }).rule('self.sise > 1'),
     code: 'BOWLINE_SCHEMA_RULE',
-    says: ["undefined field 'sise'", 'known fields are size', 'line 1, column 6', 'correct the rule'],
+    messageParts: ["undefined field 'sise'", 'known fields are size', 'line 1, column 6', 'correct the rule'],
   },
   {
     input: 'CEL with mismatched types',
     attempt: () => s.object({ size: s.integer() }).rule("self.size == 'a'"),
     code: 'BOWLINE_SCHEMA_RULE',
-    says: ["no matching overload for '_==_' applied to '(int, string)'", 'correct the rule'],
+    messageParts: ["no matching overload for '_==_' applied to '(int, string)'", 'correct the rule'],
   },
   {
     input: 'a pattern with look-around, which RE2 lacks',
     attempt: () => s.string().pattern('^(?!kube-)'),
     code: 'BOWLINE_SCHEMA_PATTERN',
-    says: ['"^(?!kube-)" is not a valid RE2 expression', 'remove look-around', 'use a validation rule instead'],
+    messageParts: ['"^(?!kube-)" is not a valid RE2 expression', 'remove look-around', 'use a validation rule instead'],
   },
   {
     input: 'a kind whose group is not a domain',
     attempt: () => defineResource({ ...names, group: 'Sites', spec: s.object({}) }),
     code: 'BOWLINE_CRD_INVALID',
-    says: ['the group "Sites" is not a domain name', 'such as example.com'],
+    messageParts: ['the group "Sites" is not a domain name', 'such as example.com'],
   },
   {
     input: 'a column of a missing field',
     attempt: () =>
       defineResource({ ...names, spec: s.object({ size: s.integer() }), columns: [{ name: 'S', path: '.spec.sise' }] }),
     code: 'BOWLINE_CRD_INVALID',
-    says: ['the path .spec.sise of the column S', 'known fields are size'],
+    messageParts: ['the path .spec.sise of the column S', 'known fields are size'],
   },
   {
     input: 'a sample that violates its schema',
@@ -140,37 +140,40 @@ const rows: readonly Row[] = [
       });
     },
     code: 'BOWLINE_OPERATOR_INVALID',
-    says: ['its sample Site a is not valid: spec.size: Invalid value: 0', 'should be greater than or equal to 1'],
+    messageParts: [
+      'its sample Site a is not valid: spec.size: Invalid value: 0',
+      'should be greater than or equal to 1',
+    ],
   },
   {
     input: 'a configuration that violates its schema',
     attempt: () => readConfig('sites', s.object({ port: s.integer().max(65_535) }), { port: 70_000, prot: 1 }),
     code: 'BOWLINE_CONFIG_INVALID',
-    says: ['port: Invalid value: 70000', 'should be less than or equal to 65535', 'prot: unknown setting'],
+    messageParts: ['port: Invalid value: 70000', 'should be less than or equal to 65535', 'prot: unknown setting'],
   },
   {
     input: 'a webhook body that is larger than allowed',
     attempt: () => bodyOf(request(`"${CANARY.repeat(10)}"`), 16),
     code: 413,
-    says: ['larger than 16 bytes', 'raise maxBodyBytes'],
+    messageParts: ['larger than 16 bytes', 'raise maxBodyBytes'],
   },
   {
     input: 'a webhook body with a content-length larger than allowed',
     attempt: () => bodyOf(request('{}', { 'content-length': '17' }), 16),
     code: 413,
-    says: ['larger than 16 bytes', 'raise maxBodyBytes'],
+    messageParts: ['larger than 16 bytes', 'raise maxBodyBytes'],
   },
   {
     input: 'a webhook body that is not JSON',
     attempt: () => decodeReview(`{"${CANARY}`),
     code: 400,
-    says: ['the body is not JSON', 'send an AdmissionReview of admission.k8s.io/v1'],
+    messageParts: ['the body is not JSON', 'send an AdmissionReview of admission.k8s.io/v1'],
   },
   {
     input: 'a webhook body that is not a review',
     attempt: () => decodeReview(JSON.stringify({ kind: 'Pod', metadata: { name: CANARY } })),
     code: 400,
-    says: ['of kind "Pod", not AdmissionReview', 'send an AdmissionReview of admission.k8s.io/v1'],
+    messageParts: ['of kind "Pod", not AdmissionReview', 'send an AdmissionReview of admission.k8s.io/v1'],
   },
   {
     input: 'a certificate Secret that is damaged repeatedly',
@@ -182,7 +185,10 @@ const rows: readonly Row[] = [
       });
     },
     code: 'BOWLINE_WEBHOOK_CONTESTED',
-    says: ['another client keeps changing the Secret sea-system/sea-webhook-tls', 'let only one of them manage it'],
+    messageParts: [
+      'another client keeps changing the Secret sea-system/sea-webhook-tls',
+      'let only one of them manage it',
+    ],
   },
   {
     input: 'a certificate Secret of another author',
@@ -192,52 +198,56 @@ const rows: readonly Row[] = [
       throw await certificateProblem(world);
     },
     code: 'BOWLINE_WEBHOOK_SECRET_FOREIGN',
-    says: ['it lacks the label', 'delete it, or configure it as an external certificate'],
+    messageParts: ['it lacks the label', 'delete it, or configure it as an external certificate'],
   },
   {
     input: 'a given certificate that cannot be read',
     attempt: () => readLeaf('the folder /certificates', `-----BEGIN CERTIFICATE-----\n${CANARY}`, CANARY),
     code: 'BOWLINE_WEBHOOK_CERTIFICATE',
-    says: ['the folder /certificates', 'tls.crt is not a PEM certificate', 'provide a PEM certificate and its key'],
+    messageParts: [
+      'the folder /certificates',
+      'tls.crt is not a PEM certificate',
+      'provide a PEM certificate and its key',
+    ],
   },
   {
     input: 'an undeclared request',
     attempt: () => pages().delete(Secret, key),
     code: 'BOWLINE_UNDECLARED_PERMISSION',
-    says: ['the operator pages', 'may delete secrets page in namespace a', "add allow(['delete'], Secret)"],
+    messageParts: ['the operator pages', 'may delete secrets page in namespace a', "add allow(['delete'], Secret)"],
   },
   {
     input: 'a request outside the declared namespaces',
     attempt: () => pages().get(ConfigMap, { ...key, namespace: 'b' }),
     code: 'BOWLINE_UNDECLARED_PERMISSION',
-    says: ['may get configmaps page in namespace b', 'only in the namespaces a', 'declare .owns(ConfigMap)'],
+    messageParts: ['may get configmaps page in namespace b', 'only in the namespaces a', 'declare .owns(ConfigMap)'],
   },
   {
     input: 'a raw path that bypasses the declarations',
     attempt: () => pages().raw('/api/v1/secrets'),
     code: 'BOWLINE_UNDECLARED_PERMISSION',
-    says: ['may not request /api/v1/secrets as a raw path', 'use the client method for its kind'],
+    messageParts: ['may not request /api/v1/secrets as a raw path', 'use the client method for its kind'],
   },
   {
     input: 'a permission with a wildcard',
     attempt: () => allow(['*'], Secret),
     code: 'BOWLINE_PERMISSION_INVALID',
-    says: ['cannot allow * on Secret', 'wildcards are not supported'],
+    messageParts: ['cannot allow * on Secret', 'wildcards are not supported'],
   },
   {
     input: 'a child that another owner controls',
     attempt: () => {
       const client = createClient({ transport: new ScriptedTransport({ body: taken }) });
-      return createWriter({ client, fieldManager: 'm', marks: { owner } }).apply(ConfigMap, { metadata: key });
+      return createWriter({ client, fieldManager: 'm', ownership: { owner } }).apply(ConfigMap, { metadata: key });
     },
     code: 'BOWLINE_FOREIGN_OBJECT',
-    says: ['cannot apply ConfigMap a/page', 'owned by ReplicaSet rs', 'delete or rename it'],
+    messageParts: ['cannot apply ConfigMap a/page', 'owned by ReplicaSet rs', 'delete or rename it'],
   },
   {
     input: 'a second controller of an object',
     attempt: () => ownerReferencesWith(owner, { kind: 'ConfigMap', ...taken }),
     code: 'BOWLINE_OWNER_CONFLICT',
-    says: [
+    messageParts: [
       'cannot make Site site the controller of ConfigMap page',
       'ReplicaSet rs controls it',
       'remove that reference',
@@ -247,13 +257,13 @@ const rows: readonly Row[] = [
     input: 'an owner in another namespace',
     attempt: () => assertCanOwn(owner, ConfigMap, { ...key, namespace: 'b' }),
     code: 'BOWLINE_OWNER_SCOPE',
-    says: ['Site', 'labels'],
+    messageParts: ['Site', 'labels'],
   },
 ];
 
 test.each(rows)(
   '$input → $code, with a message that names the problem and the fix',
-  async ({ attempt, code, says }) => {
+  async ({ attempt, code, messageParts }) => {
     const error: unknown = await Promise.resolve()
       .then(attempt)
       .then(
@@ -262,7 +272,7 @@ test.each(rows)(
       );
     expect(error).toMatchObject(typeof code === 'number' ? { status: code } : { code });
     const { message } = error as Error;
-    for (const text of says) expect(message).toContain(text);
+    for (const text of messageParts) expect(message).toContain(text);
     expect(message).toMatch(/^[a-z]/);
     expect(message).not.toMatch(/\.$/);
     expect(message).not.toContain(CANARY);

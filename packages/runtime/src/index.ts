@@ -25,6 +25,6 @@ export { command, type Sample } from './operator/command.ts';
 export { show } from './operator/local-use.ts';
 export { defineOperator, type Operator, type SetupContext } from './operator/operator.ts';
 export { allow, OWN_NAMESPACE, type Permission } from './permissions/permission.ts';
-export { admit, admitChanged, admitPatched, deny } from './webhook/answer.ts';
+export { admit, admitChanged, admitPatched, deny } from './webhook/admission-response.ts';
 export { mutating, validating } from './webhook/declare.ts';
 export { findCondition } from './writing/conditions.ts';

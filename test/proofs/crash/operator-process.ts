@@ -9,7 +9,7 @@ import type { OperatorProgram } from './operator-program.ts';
 /** KillPoint is a moment of a process: a delay after a number of requests. */
 export interface KillPoint {
   readonly requests: number;
-  readonly laterMs: number;
+  readonly delayMs: number;
 }
 
 const MAX_LOG = 8_192;
@@ -58,8 +58,8 @@ export class OperatorProcess implements AsyncDisposable {
     return new OperatorProcess(proxy, main, { ...settings, server, ca: String(ca) });
   }
 
-  /** said returns the end of its log. */
-  get said(): string {
+  /** logTail returns the end of its log. */
+  get logTail(): string {
     return this.#log;
   }
 
@@ -84,7 +84,7 @@ export class OperatorProcess implements AsyncDisposable {
    * killAt kills the process at a moment, counted from now, and resolves when it has exited; when aborted it resolves immediately
    * without killing.
    */
-  async killAt({ requests, laterMs }: KillPoint, signal: AbortSignal): Promise<void> {
+  async killAt({ requests, delayMs }: KillPoint, signal: AbortSignal): Promise<void> {
     const goal = this.#requests + requests;
     await new Promise<void>((resolve) => {
       signal.addEventListener('abort', () => resolve(), { once: true });
@@ -95,7 +95,7 @@ export class OperatorProcess implements AsyncDisposable {
     });
     this.#onRequest = () => {};
     if (signal.aborted) return;
-    if (laterMs > 0) await pause(laterMs);
+    if (delayMs > 0) await pause(delayMs);
     await this.kill();
   }
 

@@ -51,7 +51,7 @@ export async function playCase({ scenario, world, process, admin }: Players, see
   let left = one.requests;
   let restartedAt = performance.now();
   for (let n = 0; n < count; n++) {
-    const point = { requests: 1 + integerBelow(random, left), laterMs: integerBelow(random, MAX_DELAY_MS) };
+    const point = { requests: 1 + integerBelow(random, left), delayMs: integerBelow(random, MAX_DELAY_MS) };
     await crash(process, one, point, n === 0 ? () => one.act() : undefined);
     const progress = await one.progress();
     kills.push({ ...point, progress });

@@ -10,7 +10,7 @@ import { bundleOperators, type OperatorProgram } from './operator-program.ts';
 import { type Outcome, playCase } from './play.ts';
 import type { CrashScenario } from './scenario.ts';
 import { loadScenario, scenarioNames } from './scenarios.ts';
-import { goesOn, notPlayed, shareOf } from './schedule.ts';
+import { notPlayed, shareOf, shouldContinue } from './schedule.ts';
 
 /** With less time than this, cases are made smaller instead of fewer. */
 const ENOUGH_SECONDS = 300;
@@ -91,7 +91,7 @@ async function playAll(
   const violations: { seed: number; message: string }[] = [];
   const players = { scenario, world, process, admin: c.admin };
   const isOver = (played: number): boolean =>
-    !goesOn({ played, runs, elapsedMs: performance.now() - startedAt, seconds });
+    !shouldContinue({ played, runs, elapsedMs: performance.now() - startedAt, seconds });
   for (let seed = first; !isOver(seed - first); seed++) {
     const fail = (message: string): void => void violations.push({ seed, message: `${title}: ${message}` });
     try {
@@ -103,7 +103,7 @@ async function playAll(
       fail(error instanceof Error ? error.message : String(error));
     }
     if (violations.length > 0) {
-      log(`${name} logged: ${process.said}`);
+      log(`${name} logged: ${process.logTail}`);
       // The following cases would start from an undefined state.
       break;
     }
@@ -123,7 +123,7 @@ async function hasCertificate({ namespace, admin }: Cluster, { name, webhooks }:
 
 function describe({ action, kills, recoveryMs, problems }: Outcome): string {
   const deaths = kills.map(
-    ({ requests, laterMs, progress }) => `${requests} requests + ${laterMs} ms (${percent(progress)} done)`,
+    ({ requests, delayMs, progress }) => `${requests} requests + ${delayMs} ms (${percent(progress)} done)`,
   );
   const end = problems.length === 0 ? 'no violation' : `VIOLATED: ${problems[0]}`;
   return `${action}, killed after ${deaths.join(', then ')}; done ${recoveryMs} ms after the last start, ${end}`;

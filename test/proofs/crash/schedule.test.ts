@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { scenario as configMapSync } from './scenarios/configmap-sync/scenario.ts';
 import { scenario as jasm } from './scenarios/jasm/scenario.ts';
-import { actionOf, goesOn, notPlayed, shareOf } from './schedule.ts';
+import { actionOf, notPlayed, shareOf, shouldContinue } from './schedule.ts';
 
 describe('the schedule of cases', () => {
   it.each([
@@ -25,7 +25,7 @@ describe('the schedule of cases', () => {
     ['more while there is time', { played: 2, runs: 15, elapsedMs: 14_000, seconds: 15 }, true],
     ['no more than requested', { played: 1, runs: 1, elapsedMs: 0, seconds: 15 }, false],
   ])('plays %s', (_, progress, expected) => {
-    expect(goesOn(progress)).toBe(expected);
+    expect(shouldContinue(progress)).toBe(expected);
   });
 
   it('shares time by the number of actions, and reports for which there was none', () => {

@@ -18,7 +18,7 @@ export interface Progress {
 }
 
 /** goesOn returns whether to start another case. */
-export function goesOn({ played, runs, elapsedMs, seconds }: Progress): boolean {
+export function shouldContinue({ played, runs, elapsedMs, seconds }: Progress): boolean {
   if (played >= runs) return false;
   return played < MIN_CASES || elapsedMs < seconds * 1000;
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { differences } from './differences.ts';
 import { KNOWN } from './known.ts';
-import { normalised, type Said } from './normalise.ts';
+import { type NormalisedResponse, normalised } from './normalise.ts';
 import { put, type Step } from './step.ts';
 
 it('reports a missing value once, at its topmost path, and identifies list elements by name', () => {
@@ -26,8 +26,11 @@ it('reports another order of the same elements', () => {
 
 it('ignores server-generated values, but not their presence', () => {
   const body = { metadata: { uid: 'x', name: 'a', namespace: 'case-1' }, message: 'a in case-1' };
-  const said = normalised({ status: 200, headers: {}, body }, { namespace: 'case-1', own: 'own-1' });
-  expect(said.body).toEqual({ metadata: { uid: 'DRAWN', name: 'a', namespace: 'NS' }, message: 'a in NS' });
+  const normalisedResponse = normalised({ status: 200, headers: {}, body }, { namespace: 'case-1', own: 'own-1' });
+  expect(normalisedResponse.body).toEqual({
+    metadata: { uid: 'DRAWN', name: 'a', namespace: 'NS' },
+    message: 'a in NS',
+  });
 });
 
 it('lists at most 40 known differences, each with a unique name and a reason', () => {
@@ -38,26 +41,27 @@ it('lists at most 40 known differences, each with a unique name and a reason', (
 
 const NAMES = { namespace: 'case-1', own: 'own-1' };
 
-function refusal(...causes: readonly (readonly [field: string, message: string])[]): Said {
+function refusal(...causes: readonly (readonly [field: string, message: string])[]): NormalisedResponse {
   const reported = causes.map(([field, message]) => ({ field, message, reason: 'FieldValueInvalid' }));
   const body = { kind: 'Status', code: 422, message: 'a is invalid: b', details: { causes: reported } };
   return normalised({ status: 422, headers: {}, body }, NAMES);
 }
 
 /** The names of the known differences between two responses; undefined for an unknown one. */
-function known(step: Step, real: Said, ours: Said): readonly (string | undefined)[] {
+function known(step: Step, real: NormalisedResponse, ours: NormalisedResponse): readonly (string | undefined)[] {
   return differences(real, ours).map(
-    (each) => KNOWN.find(({ isOf }) => isOf({ ...each, case: 'a', step, answers: { real, ours } }))?.name,
+    (each) => KNOWN.find(({ isOf }) => isOf({ ...each, case: 'a', step, responses: { real, ours } }))?.name,
   );
 }
 
 it('ignores the order of members and generated values in an object quoted by a message', () => {
-  const quoted = (object: unknown): Said =>
+  const quoted = (object: unknown): NormalisedResponse =>
     refusal(['patch', `Invalid value: ${JSON.stringify(JSON.stringify(object))}: json: no`]);
   const [real, ours] = [quoted({ a: 1, uid: 'x', b: { c: 2, d: 3 } }), quoted({ b: { d: 3, c: 2 }, uid: 'y', a: 1 })];
   expect(differences(real, ours)).toEqual([]);
   expect(differences(real, quoted({ a: 1, uid: 'x', b: { c: 2, d: 4 } }))).toHaveLength(2);
-  const plain = (labels: string): Said => refusal(['spec.selector', `Invalid value: {"matchLabels":${labels}}: no: {`]);
+  const plain = (labels: string): NormalisedResponse =>
+    refusal(['spec.selector', `Invalid value: {"matchLabels":${labels}}: no: {`]);
   expect(differences(plain('{"a":"b","c":"}: "}'), plain('{"c":"}: ","a":"b"}'))).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import type { Difference } from './differences.ts';
-import { type Said, withQuoted } from './normalise.ts';
+import { type NormalisedResponse, withQuoted } from './normalise.ts';
 import type { Step } from './step.ts';
 
 /** Found is a difference and where it was found. */
@@ -7,7 +7,7 @@ export interface Found extends Difference {
   readonly case: string;
   readonly step: Step;
   /** The complete responses. */
-  readonly answers: { readonly real: Said; readonly ours: Said };
+  readonly responses: { readonly real: NormalisedResponse; readonly ours: NormalisedResponse };
 }
 
 /** KnownDifference is an intentional or irrelevant difference. */
@@ -19,8 +19,8 @@ export interface KnownDifference {
   readonly endsCase?: boolean;
 }
 
-/** said returns a value as text: a difference can be anywhere in a response. */
-const said = (value: unknown): string => JSON.stringify(value) ?? '';
+/** asText returns a value as text: a difference can be anywhere in a response. */
+const asText = (value: unknown): string => JSON.stringify(value) ?? '';
 const isMessage = (path: string): boolean => path === 'body.message' || path.startsWith('body.details.causes');
 const isDiscovery = ({ case: name }: Found): boolean => name.includes('discovery');
 
@@ -31,20 +31,20 @@ function causeOf({ path }: Difference): string | undefined {
   return path.startsWith(CAUSES) ? path.slice(CAUSES.length) : undefined;
 }
 
-function causesOf({ body }: Said): Readonly<Record<string, unknown>> {
+function causesOf({ body }: NormalisedResponse): Readonly<Record<string, unknown>> {
   return (body as { details?: { causes?: Readonly<Record<string, unknown>> } }).details?.causes ?? {};
 }
 
 /**
- * isSaidOtherwise returns whether both servers report the problem with the same reason, and with the same message once `essence`
+ * isWordedDifferently returns whether both servers report the problem with the same reason, and with the same message once `essence`
  * has removed what is known to differ. Another field or message does not match.
  */
-function isSaidOtherwise(found: Found, essence: (text: string) => string): boolean {
-  const { path, real, ours, answers } = found;
+function isWordedDifferently(found: Found, essence: (text: string) => string): boolean {
+  const { path, real, ours, responses } = found;
   const text = causeOf(found);
   if (text === undefined)
     return path === 'body.message' && typeof real === 'string' && essence(real) === essence(String(ours));
-  const [own, other] = [answers.real, answers.ours].map(causesOf);
+  const [own, other] = [responses.real, responses.ours].map(causesOf);
   const [here = {}, there = {}] = ours === undefined ? [own, other] : [other, own];
   return Object.entries(there).some(
     ([each, reason]) => reason === here[text] && !(each in here) && essence(each) === essence(text),
@@ -101,26 +101,26 @@ export const KNOWN: readonly KnownDifference[] = [
   {
     name: 'keys of etcd',
     reason: 'messages of the real server contain the key in etcd, which does not exist here',
-    isOf: ({ path, real }) => path === 'body.message' && said(real).includes('Key: /registry/'),
+    isOf: ({ path, real }) => path === 'body.message' && asText(real).includes('Key: /registry/'),
   },
   {
     name: 'differences of Pods',
     reason: 'the real server prints the difference of a forbidden change of a Pod, in terms of its internal types',
     isOf: (found) =>
-      isSaidOtherwise(found, (text) =>
+      isWordedDifferently(found, (text) =>
         text.replace(/^(spec: Forbidden: pod updates may not change [^\n]+ previously negative\))\n.*$/s, '$1'),
       ),
   },
   {
     name: 'protection of claims',
     reason: 'no controller here would remove the finalizer of claims in use',
-    isOf: ({ path, real }) => path.endsWith('finalizers') && said(real).includes('kubernetes.io/pvc-protection'),
+    isOf: ({ path, real }) => path.endsWith('finalizers') && asText(real).includes('kubernetes.io/pvc-protection'),
   },
   {
     name: 'template generation of DaemonSets',
     reason: 'an annotation of a removed version; the real server returns and owns it in some responses only',
     isOf: ({ case: name, path, real, ours }) =>
-      said([path, real, ours]).includes('deprecated.daemonset') ||
+      asText([path, real, ours]).includes('deprecated.daemonset') ||
       (/DaemonSet|daemonset/.test(path) && path.includes('annotations')) ||
       (/DaemonSet/.test(name) && /f:annotations\.\./.test(path)),
   },
@@ -129,7 +129,7 @@ export const KNOWN: readonly KnownDifference[] = [
     reason: 'the real server prints the template of a Job in the format of its internal types',
     isOf: (found) =>
       /\/jobs\//.test(found.step.path) &&
-      isSaidOtherwise(found, (text) =>
+      isWordedDifferently(found, (text) =>
         text.replace(/^(spec\.template: Invalid value: )\{.*\}(: field is immutable)$/s, '$1TEMPLATE$2'),
       ),
   },
@@ -145,7 +145,7 @@ export const KNOWN: readonly KnownDifference[] = [
     name: 'names of PodDisruptionBudgets',
     reason: 'the real server accepts any name for them; a name that is invalid for other kinds is rejected here',
     isOf: ({ case: name, path, ours }) =>
-      name === 'invalid values of a PodDisruptionBudget' && path === 'code' && said(ours).includes('"code":422'),
+      name === 'invalid values of a PodDisruptionBudget' && path === 'code' && asText(ours).includes('"code":422'),
   },
   {
     name: 'rules that were not checked',
@@ -153,7 +153,7 @@ export const KNOWN: readonly KnownDifference[] = [
     isOf: (found) =>
       isAbsent(found) &&
       causeOf(found) === UNCHECKED &&
-      Object.keys(causesOf(found.answers.ours)).every((cause) => cause.startsWith('metadata.')),
+      Object.keys(causesOf(found.responses.ours)).every((cause) => cause.startsWith('metadata.')),
   },
   {
     name: 'watch=x',
@@ -175,7 +175,7 @@ export const KNOWN: readonly KnownDifference[] = [
   {
     name: 'managers of quoted objects',
     reason: 'messages of the real server quote an object with its managed fields; ours omit them in some places',
-    isOf: (found) => isSaidOtherwise(found, withoutManagers),
+    isOf: (found) => isWordedDifferently(found, withoutManagers),
   },
   {
     name: 'patches that change the kind',
@@ -183,7 +183,7 @@ export const KNOWN: readonly KnownDifference[] = [
     isOf: ({ case: name, step, path }) =>
       path === 'code' &&
       /^(JSON|merge) patches$/.test(name) &&
-      /"(kind|apiVersion)":"|"\/(kind|apiVersion)"/.test(said(step.body)),
+      /"(kind|apiVersion)":"|"\/(kind|apiVersion)"/.test(asText(step.body)),
   },
   {
     name: 'managedFields set to nothing',
@@ -195,7 +195,8 @@ export const KNOWN: readonly KnownDifference[] = [
     name: 'YAML',
     reason: 'another parser: YAML 1.2, in which yes is a string, one document, and different error messages',
     isOf: ({ case: name, path, ours, step }) =>
-      name === 'bodies in YAML' || (typeof step.body === 'string' && isMessage(path) && said(ours).includes('yaml: ')),
+      name === 'bodies in YAML' ||
+      (typeof step.body === 'string' && isMessage(path) && asText(ours).includes('yaml: ')),
   },
   {
     name: 'phases of namespaces',
@@ -206,7 +207,9 @@ export const KNOWN: readonly KnownDifference[] = [
     name: 'empty maps in messages',
     reason: 'an empty map and no map are the same here: messages print one for the other',
     isOf: (found) =>
-      isSaidOtherwise(found, (text) => text.replace(/: Invalid value: (\{\}|null): /, ': Invalid value: NOTHING: ')),
+      isWordedDifferently(found, (text) =>
+        text.replace(/: Invalid value: (\{\}|null): /, ': Invalid value: NOTHING: '),
+      ),
   },
   {
     name: 'classes of claims',
@@ -216,17 +219,17 @@ export const KNOWN: readonly KnownDifference[] = [
   {
     name: 'messages about expressions',
     reason: 'another CEL parser: position and problem are reported with different messages',
-    isOf: (found) => isSaidOtherwise(found, (text) => text.replace(/\bERROR: .*$/s, 'ERROR')),
+    isOf: (found) => isWordedDifferently(found, (text) => text.replace(/\bERROR: .*$/s, 'ERROR')),
   },
   {
     name: 'owner of no rules',
     reason: 'the rules of a Role have an owner here even if there are none, and applying some conflicts with it',
-    isOf: ({ path, ours, answers }) =>
-      (path.includes('managedFields') && said(ours).includes('f:rules')) ||
+    isOf: ({ path, ours, responses }) =>
+      (path.includes('managedFields') && asText(ours).includes('f:rules')) ||
       (path === 'code' &&
-        answers.real.code !== 409 &&
+        responses.real.code !== 409 &&
         /^\.rules: conflict with "[\w-]+" using rbac\.authorization\.k8s\.io\/v1$/.test(
-          Object.keys(causesOf(answers.ours)).join(),
+          Object.keys(causesOf(responses.ours)).join(),
         )),
     endsCase: true,
   },
@@ -235,7 +238,7 @@ export const KNOWN: readonly KnownDifference[] = [
     reason:
       'messages about values of the wrong type name the types of Go, where some strings and maps have named types, and nested types',
     isOf: (found) =>
-      isSaidOtherwise(found, (text) =>
+      isWordedDifferently(found, (text) =>
         text
           .replace(/of type v\d\.ResourceList$/, 'of type map[string]string')
           .replace(/of type v\d\.\w+(?=$|: )/, 'of type string')
@@ -245,19 +248,19 @@ export const KNOWN: readonly KnownDifference[] = [
   {
     name: 'messages about strategic merge patches',
     reason: 'the undecodable part of a patch is reported with the messages of a JSON decoder, not of a map decoder',
-    isOf: (found) => isSaidOtherwise(found, (text) => text.replace(OF_MAPS, '$1WORDS')),
+    isOf: (found) => isWordedDifferently(found, (text) => text.replace(OF_MAPS, '$1WORDS')),
   },
   {
     name: 'which problem comes first',
     reason:
       'of several undecodable values the real server reports the first in the order of the patched object; we report types first',
     isOf: (found) =>
-      isSaidOtherwise(found, (text) =>
+      isWordedDifferently(found, (text) =>
         text.replace(
           /^(patch: Invalid value: "(?:[^"\\]|\\.)*": )(?:illegal base64 data|quantities must match|json: cannot unmarshal) .*$/s,
           '$1PROBLEM',
         ),
-      ) && !/: json: cannot/.test(Object.keys(causesOf(found.answers.real)).join('\n')),
+      ) && !/: json: cannot/.test(Object.keys(causesOf(found.responses.real)).join('\n')),
   },
   {
     name: 'another kind as a scale',
@@ -266,24 +269,24 @@ export const KNOWN: readonly KnownDifference[] = [
     isOf: ({ step, path, real, ours }) =>
       path === 'body.message' &&
       step.path.includes('/scale') &&
-      (said(real).includes('no kind is registered for the type v1.Scale') ||
-        (/ cannot be handled as a Scale: json: cannot unmarshal /.test(said(real)) &&
+      (asText(real).includes('no kind is registered for the type v1.Scale') ||
+        (/ cannot be handled as a Scale: json: cannot unmarshal /.test(asText(real)) &&
           / cannot be handled as a Scale: converting \([\w.]+\) to \(autoscaling\.Scale\): unknown conversion"$/.test(
-            said(ours),
+            asText(ours),
           ))),
   },
   {
     name: 'the scale of a custom resource as a table',
     reason: 'not needed by any client: it is returned unconverted',
-    isOf: ({ step, answers: { real, ours } }) =>
+    isOf: ({ step, responses: { real, ours } }) =>
       /\/widgets\/[^/]+\/scale$/.test(step.path) && kindOf(real) === 'Table' && kindOf(ours) === 'Scale',
   },
   {
     name: 'lists of bytes',
     reason: 'the real server reads a list of numbers as bytes where base64 text is expected',
     isOf: (found) =>
-      (found.path === 'code' && /\[\]/.test(said(found.step.body)) && /secrets|configmaps/.test(found.step.path)) ||
-      isSaidOtherwise(found, (text) =>
+      (found.path === 'code' && /\[\]/.test(asText(found.step.body)) && /secrets|configmaps/.test(found.step.path)) ||
+      isWordedDifferently(found, (text) =>
         text.replace(/cannot unmarshal \w+ (into Go struct field [\w.]+) of type (?:\[\])?uint8$/, '$1 BYTES'),
       ),
   },
@@ -291,30 +294,32 @@ export const KNOWN: readonly KnownDifference[] = [
     name: 'applied bytes that are not base64',
     reason: 'a client error, which the real server reports as an internal error',
     isOf: ({ path, real, ours }) =>
-      path === 'code' && said(real).includes('failed to convert new object') && said(ours).includes('"code":400'),
+      path === 'code' && asText(real).includes('failed to convert new object') && asText(ours).includes('"code":400'),
   },
   {
     name: 'apply of a scale',
     reason: 'field ownership of a scale is not recorded here, so nothing can be applied to it',
     isOf: ({ step, path, ours }) =>
-      path === 'code' && step.path.includes('/scale?') && said(ours).includes('"code":415'),
+      path === 'code' && step.path.includes('/scale?') && asText(ours).includes('"code":415'),
   },
   {
     name: 'numbers out of range',
     reason: 'a number that does not fit into a float is rejected when it is decoded, wherever it is',
-    isOf: ({ step }) => said(step.body).includes('1e400'),
+    isOf: ({ step }) => asText(step.body).includes('1e400'),
   },
   {
     name: 'duplicate kind fields',
     reason: 'a body with a duplicate kind field is rejected for the kind before the duplicate',
     isOf: ({ case: name, path, real }) =>
-      name === 'strict bodies' && path === 'code' && said(real).includes('duplicate field'),
+      name === 'strict bodies' && path === 'code' && asText(real).includes('duplicate field'),
   },
   {
     name: 'field of data that is too long',
     reason: 'the real server calls the whole object [] here',
     isOf: (found) =>
-      isSaidOtherwise(found, (text) => text.replace(/^(\[\])?(?=: Too long: may not be more than 1048576 bytes$)/, '')),
+      isWordedDifferently(found, (text) =>
+        text.replace(/^(\[\])?(?=: Too long: may not be more than 1048576 bytes$)/, ''),
+      ),
   },
   {
     name: 'creation at the path of a custom resource',
@@ -338,7 +343,7 @@ export const KNOWN: readonly KnownDifference[] = [
       path === 'code' &&
       /^\/api\/v1\/namespaces\/[^/]+\/services\/[^/]+\/status/.test(step.path) &&
       (step.method === 'PUT' || isApply(step)) &&
-      said(ours).includes('"reason":"NotFound"'),
+      asText(ours).includes('"reason":"NotFound"'),
     endsCase: true,
   },
   {
@@ -356,9 +361,9 @@ export const KNOWN: readonly KnownDifference[] = [
     isOf: (found) =>
       /\/widgets\//.test(found.step.path) &&
       isApply(found.step) &&
-      said(found.step.body).includes(':null') &&
+      asText(found.step.body).includes(':null') &&
       (found.path === 'code'
-        ? found.answers.real.code === 422 && Object.keys(causesOf(found.answers.real)).some(isOfNull)
+        ? found.responses.real.code === 422 && Object.keys(causesOf(found.responses.real)).some(isOfNull)
         : isAbsent(found) && (causeOf(found) === UNCHECKED || isOfNull(causeOf(found) ?? ''))),
     endsCase: true,
   },
@@ -367,6 +372,6 @@ export const KNOWN: readonly KnownDifference[] = [
 const isOfNull = (cause: string): boolean =>
   / in body must be of type [\w-]+: "null"$|: Unsupported value: null: supported values: /.test(cause);
 
-function kindOf({ body }: Said): unknown {
+function kindOf({ body }: NormalisedResponse): unknown {
   return (body as { readonly kind?: unknown } | undefined)?.kind;
 }

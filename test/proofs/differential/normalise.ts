@@ -1,7 +1,7 @@
 import type { Names } from './pair.ts';
 
-/** Said is a response without the parts that differ between servers and over time. */
-export interface Said {
+/** NormalisedResponse is a response without the parts that differ between servers and over time. */
+export interface NormalisedResponse {
   readonly code: number;
   readonly contentType: string | undefined;
   readonly warning: string | undefined;
@@ -10,7 +10,7 @@ export interface Said {
 }
 
 /** Fields whose values differ on every server or over time: only their presence is compared. */
-const DRAWN: ReadonlySet<string> = new Set([
+const GENERATED_FIELDS: ReadonlySet<string> = new Set([
   'uid',
   'resourceVersion',
   'creationTimestamp',
@@ -48,7 +48,7 @@ interface Raw {
 }
 
 /** normalised returns the comparable part of a response. */
-export function normalised({ status, headers, body }: Raw, { namespace, own }: Names): Said {
+export function normalised({ status, headers, body }: Raw, { namespace, own }: Names): NormalisedResponse {
   const here = (text: string): string =>
     text
       .replaceAll(namespace, 'NS')
@@ -60,7 +60,7 @@ export function normalised({ status, headers, body }: Raw, { namespace, own }: N
       .replaceAll(/\b10\.0\.0\.\d+/g, '10.0.0.x');
   const below = (value: unknown, name: string, parent: unknown): unknown => {
     if (typeof value === 'string') {
-      if (DRAWN.has(name) && value !== '') return 'DRAWN';
+      if (GENERATED_FIELDS.has(name) && value !== '') return 'DRAWN';
       if (name === 'message' && hasCauses(parent)) return here(value.slice(0, value.indexOf(': ')));
       if (name === 'message' && UNTYPED.test(value)) return here(value.slice(0, value.indexOf('): ')));
       if (name === 'name' && isGenerated(parent)) return 'GENERATED';

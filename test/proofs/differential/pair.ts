@@ -1,14 +1,14 @@
 import type { ControlPlaneAccess } from '@bowline/control-plane';
 import { connect, connectionFrom, parseKubeconfig, type Transport } from '@bowline/runtime/client';
 import { parse as parseYaml } from 'yaml';
-import { normalised, type Said } from './normalise.ts';
+import { type NormalisedResponse, normalised } from './normalise.ts';
 import type { Case, Step } from './step.ts';
 
-/** Asked is a step and the responses of both servers. */
-export interface Asked {
+/** StepResponses is a step and the responses of both servers. */
+export interface StepResponses {
   readonly step: Step;
-  readonly real: Said;
-  readonly ours: Said;
+  readonly real: NormalisedResponse;
+  readonly ours: NormalisedResponse;
 }
 
 /** Names are the names that a case inserts into its texts. */
@@ -17,8 +17,8 @@ export interface Names {
   readonly own: string;
 }
 
-interface Answer {
-  readonly said: Said;
+interface RawAndNormalised {
+  readonly normalisedResponse: NormalisedResponse;
   readonly body: unknown;
 }
 
@@ -39,26 +39,26 @@ export class Pair implements AsyncDisposable {
   }
 
   /** play sends the steps of a case, one after the other. */
-  async *play({ steps }: Case, names: Names): AsyncGenerator<Asked> {
+  async *play({ steps }: Case, names: Names): AsyncGenerator<StepResponses> {
     const real: unknown[] = [];
     const ours: unknown[] = [];
     for (const step of steps) {
       const [theirs, mine] = await Promise.all([
-        ask(this.#real, filled(step, names, real), names),
-        ask(this.#ours, filled(step, names, ours), names),
+        send(this.#real, filled(step, names, real), names),
+        send(this.#ours, filled(step, names, ours), names),
       ]);
       real.push(theirs.body);
       ours.push(mine.body);
-      yield { step, real: theirs.said, ours: mine.said };
+      yield { step, real: theirs.normalisedResponse, ours: mine.normalisedResponse };
     }
   }
 
   /** both sends a request to both, and fails unless both accept it. */
   async both(step: Step): Promise<void> {
     for (const transport of [this.#real, this.#ours]) {
-      const { said } = await ask(transport, step, { namespace: '-', own: '-' });
-      if (said.code >= 300 && said.code !== 409)
-        throw new Error(`${step.method} ${step.path} failed: ${JSON.stringify(said.body)}`);
+      const { normalisedResponse } = await send(transport, step, { namespace: '-', own: '-' });
+      if (normalisedResponse.code >= 300 && normalisedResponse.code !== 409)
+        throw new Error(`${step.method} ${step.path} failed: ${JSON.stringify(normalisedResponse.body)}`);
     }
   }
 
@@ -66,9 +66,9 @@ export class Pair implements AsyncDisposable {
   async until(path: string): Promise<void> {
     for (const transport of [this.#real, this.#ours]) {
       for (let attempt = 0; ; attempt++) {
-        const { said } = await ask(transport, { method: 'GET', path }, { namespace: '-', own: '-' });
-        if (said.code === 200) break;
-        if (attempt > 600) throw new Error(`${path} does not exist: ${JSON.stringify(said.body)}`);
+        const { normalisedResponse } = await send(transport, { method: 'GET', path }, { namespace: '-', own: '-' });
+        if (normalisedResponse.code === 200) break;
+        if (attempt > 600) throw new Error(`${path} does not exist: ${JSON.stringify(normalisedResponse.body)}`);
         await new Promise((resolve) => setTimeout(resolve, 25));
       }
     }
@@ -84,10 +84,10 @@ async function transportTo(controlPlane: ControlPlaneAccess): Promise<Transport>
   return connect(connectionFrom(await parseKubeconfig(JSON.stringify(kubeconfig), kubeconfig['current-context'])));
 }
 
-async function ask(transport: Transport, step: Step, names: Names): Promise<Answer> {
+async function send(transport: Transport, step: Step, names: Names): Promise<RawAndNormalised> {
   const { method, path, body, headers, lines } = step;
   const content = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
-  const gone = new AbortController();
+  const aborter = new AbortController();
   const response = await transport.request({
     // The requests include ones that our clients would never send.
     method: method as 'GET',
@@ -99,24 +99,24 @@ async function ask(transport: Transport, step: Step, names: Names): Promise<Answ
       'user-agent': 'differential',
       ...headers,
     },
-    signal: gone.signal,
+    signal: aborter.signal,
     timeoutMs: MAX_WAIT_MS,
     ...content,
   });
   const text =
     lines === undefined || response.status !== 200
       ? await response.text()
-      : await beginning(response.body, lines, gone);
+      : await beginning(response.body, lines, aborter);
   const isYaml = response.headers['content-type'] === 'application/yaml';
   const parsed = isYaml ? (parseYaml(text) as unknown) : parse(text);
   return {
-    said: normalised({ status: response.status, headers: response.headers, body: parsed }, names),
+    normalisedResponse: normalised({ status: response.status, headers: response.headers, body: parsed }, names),
     body: parsed,
   };
 }
 
-async function beginning(body: AsyncIterable<Uint8Array>, lines: number, gone: AbortController): Promise<string> {
-  const timer = setTimeout(() => gone.abort(), MAX_WAIT_MS);
+async function beginning(body: AsyncIterable<Uint8Array>, lines: number, aborter: AbortController): Promise<string> {
+  const timer = setTimeout(() => aborter.abort(), MAX_WAIT_MS);
   let text = '';
   try {
     for await (const chunk of body) {
@@ -124,10 +124,10 @@ async function beginning(body: AsyncIterable<Uint8Array>, lines: number, gone: A
       if (text.split('\n').length > lines) break;
     }
   } catch (error) {
-    if (!gone.signal.aborted) throw error;
+    if (!aborter.signal.aborted) throw error;
   } finally {
     clearTimeout(timer);
-    gone.abort();
+    aborter.abort();
   }
   return text.split('\n').slice(0, lines).join('\n');
 }
@@ -148,13 +148,13 @@ function parse(text: string): unknown {
   }
 }
 
-function filled(step: Step, { namespace, own }: Names, answers: readonly unknown[]): Step {
+function filled(step: Step, { namespace, own }: Names, earlierResponses: readonly unknown[]): Step {
   const fill = (text: string): string =>
     text
       .replaceAll(/\bNS\b/g, namespace)
       .replaceAll('OWN', own)
       .replaceAll(/\{\{(\d+)\.([^}]+)\}\}/g, (_, index: string, path: string) => {
-        let value: unknown = answers[Number(index)];
+        let value: unknown = earlierResponses[Number(index)];
         for (const name of path.split('.')) value = (value as Record<string, unknown> | undefined)?.[name];
         return String(value);
       });

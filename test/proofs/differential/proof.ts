@@ -12,7 +12,7 @@ import { cases } from './cases/cases.ts';
 import { type Difference, differences } from './differences.ts';
 import { generatedCase } from './generated-case.ts';
 import { KNOWN } from './known.ts';
-import type { Said } from './normalise.ts';
+import type { NormalisedResponse } from './normalise.ts';
 import { Pair } from './pair.ts';
 import { type Case, post } from './step.ts';
 
@@ -57,8 +57,8 @@ async function run({
       requests++;
       let isOver = false;
       for (const difference of between(theirs, mine)) {
-        const answers = { real: theirs, ours: mine };
-        const reason = KNOWN.find(({ isOf }) => isOf({ ...difference, case: each.name, step, answers }));
+        const responses = { real: theirs, ours: mine };
+        const reason = KNOWN.find(({ isOf }) => isOf({ ...difference, case: each.name, step, responses }));
         if (reason) {
           known.set(reason.name, (known.get(reason.name) ?? 0) + 1);
           isOver ||= difference.path === 'code' && reason.endsCase === true;
@@ -120,7 +120,7 @@ async function run({
 }
 
 /** Responses with different statuses differ only in that: the rest follows from it. */
-function between(real: Said, ours: Said): readonly Difference[] {
+function between(real: NormalisedResponse, ours: NormalisedResponse): readonly Difference[] {
   return real.code === ours.code ? differences(real, ours) : [{ path: 'code', real, ours }];
 }
 

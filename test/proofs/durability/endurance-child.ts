@@ -29,7 +29,7 @@ export interface Endurance {
 
 const OBJECTS = 100;
 const FIRST = 10_000;
-const BETWEEN_LOOKS = 5_000;
+const UPDATES_PER_CHECK = 5_000;
 const MAPS = '/api/v1/namespaces/default/configmaps';
 
 const { folder, updates, seconds } = JSON.parse(process.argv[2] ?? '{}') as EnduranceSettings;
@@ -47,14 +47,14 @@ const controlPlane = await startControlPlane({
 const transport = await controlPlane.transport({ user: 'prover', groups: ['system:masters'] });
 
 async function write(method: TransportRequest['method'], path: string, name: string, index: number): Promise<void> {
-  const answer = await transport.request({
+  const response = await transport.request({
     method,
     path,
     headers: { 'content-type': 'application/json', 'user-agent': 'prover' },
     body: JSON.stringify({ metadata: { name }, data: { a: `${index}`.padEnd(600, 'x') } }),
     lane: 'call',
   });
-  if (answer.status >= 300) throw new Error(`${method} ${path} was rejected: ${await answer.text()}`);
+  if (response.status >= 300) throw new Error(`${method} ${path} was rejected: ${await response.text()}`);
 }
 
 /** The memory that remains after garbage collection. */
@@ -73,7 +73,7 @@ while (done < updates && performance.now() - startedAt < seconds * 1_000) {
   await write('PUT', `${MAPS}/${name}`, name, done);
   done++;
   if (done === FIRST) rssAtFirst = rssNow();
-  if (done % BETWEEN_LOOKS > 0) continue;
+  if (done % UPDATES_PER_CHECK > 0) continue;
   largestFolderBytes = Math.max(largestFolderBytes, folderBytes(data));
   largestAuditBytes = Math.max(largestAuditBytes, folderBytes(audit));
 }

@@ -22,10 +22,10 @@ describe('Ledger', () => {
     ledger.sent('b', { content: undefined });
     ledger.sent('d', { content: 'd' });
     expect(ledger.compare(found(6, ['a', 'new', 5], ['c', 'c', 4], ['d', 'd', 6]))).toEqual([]);
-    expect(ledger.unanswered).toEqual({ kept: 3, dropped: 0 });
+    expect(ledger.unacknowledged).toEqual({ kept: 3, dropped: 0 });
     ledger.sent('a', { content: 'newer' });
     expect(ledger.compare(found(6, ['a', 'new', 5], ['c', 'c', 4], ['d', 'd', 6]))).toEqual([]);
-    expect(ledger.unanswered).toEqual({ kept: 3, dropped: 1 });
+    expect(ledger.unacknowledged).toEqual({ kept: 3, dropped: 1 });
   });
 
   it.each([

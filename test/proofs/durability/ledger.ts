@@ -32,7 +32,7 @@ export class Ledger {
   }
 
   /** The number of unacknowledged writes that were stored, and of those that were not. */
-  get unanswered(): { readonly kept: number; readonly dropped: number } {
+  get unacknowledged(): { readonly kept: number; readonly dropped: number } {
     return { kept: this.#survivors, dropped: this.#lost };
   }
 

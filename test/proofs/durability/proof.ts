@@ -119,7 +119,7 @@ async function killAgainAndAgain(start: () => ServerProcess, options: ProofOptio
     kills,
     killsWhileStarting: early,
     acknowledged,
-    unanswered: ledger.unanswered,
+    unanswered: ledger.unacknowledged,
     revision: ledger.newest,
     restartMs: { median: round(restartMs[restartMs.length >> 1] ?? 0), most: round(restartMs.at(-1) ?? 0) },
   };

@@ -8,8 +8,8 @@ import type { Access } from './server-child.ts';
 const TIMEOUT_MS = 60_000;
 const MAX_LOG = 8_192;
 
-/** Answer is a response of the server. */
-export interface Answer {
+/** ServerResponse is a response of the server. */
+export interface ServerResponse {
   readonly status: number;
   readonly body: {
     readonly message?: string;
@@ -55,19 +55,19 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   /** call sends a request; it rejects if the process has exited. */
-  call(method: string, path: string, body?: unknown, type = 'application/json'): Promise<Answer> {
+  call(method: string, path: string, body?: unknown, type = 'application/json'): Promise<ServerResponse> {
     const text = body === undefined ? '' : JSON.stringify(body);
     const { url = '', ca, certificate: cert, key } = this.#access ?? {};
     return new Promise((resolve, reject) => {
       const headers = { 'content-type': type, 'content-length': Buffer.byteLength(text) };
-      const sent = request(`${url}${path}`, { method, headers, ca, cert, key, agent: this.#agent }, (answer) => {
+      const sent = request(`${url}${path}`, { method, headers, ca, cert, key, agent: this.#agent }, (response) => {
         let received = '';
-        answer.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
-        answer.on('error', reject);
-        answer.on('end', () => {
+        response.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
+        response.on('error', reject);
+        response.on('end', () => {
           // Killed during a response.
-          if (!answer.complete) reject(new Error('the response was truncated'));
-          else resolve({ status: answer.statusCode ?? 0, body: JSON.parse(received) as Answer['body'] });
+          if (!response.complete) reject(new Error('the response was truncated'));
+          else resolve({ status: response.statusCode ?? 0, body: JSON.parse(received) as ServerResponse['body'] });
         });
       });
       sent.on('error', reject).end(text);

@@ -73,7 +73,7 @@ async function run(options: ProofOptions): Promise<ProofResult> {
       fail(`${fault}: ${error instanceof Error ? error.message : String(error)}`);
     }
     if (violations.length > before) {
-      for (const replica of [leader, next]) options.log(`${replica.name} logged: ${replica.said}`);
+      for (const replica of [leader, next]) options.log(`${replica.name} logged: ${replica.logTail}`);
       // The following rounds would start from an undefined state.
       break;
     }

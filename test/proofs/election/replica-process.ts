@@ -104,7 +104,7 @@ export class Replica implements AsyncDisposable {
   }
 
   stall(ms: number): void {
-    this.#tell({ type: 'stall', ms });
+    this.#send({ type: 'stall', ms });
   }
 
   partition(): void {
@@ -117,13 +117,13 @@ export class Replica implements AsyncDisposable {
 
   /** ended tells it to stop trying and returns why it exited by itself; undefined if it was killed. */
   async ended(): Promise<{ reason: string; refused: number } | undefined> {
-    this.#tell({ type: 'enough' });
+    this.#send({ type: 'enough' });
     await this.#until('end', () => this.#child.exitCode !== null || this.#child.signalCode !== null);
     return this.#ended;
   }
 
-  /** said returns the end of its log, for troubleshooting. */
-  get said(): string {
+  /** logTail returns the end of its log, for troubleshooting. */
+  get logTail(): string {
     return this.#log;
   }
 
@@ -137,7 +137,7 @@ export class Replica implements AsyncDisposable {
     await this.#proxy.close();
   }
 
-  #tell(message: ToReplica): void {
+  #send(message: ToReplica): void {
     if (this.#child.connected) this.#child.send(message, () => {});
   }
 
@@ -145,14 +145,14 @@ export class Replica implements AsyncDisposable {
     for (const check of [...this.#waiting]) check();
   }
 
-  #until(what: string, isSo: () => boolean): Promise<void> {
+  #until(what: string, condition: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const check = (): void => {
         const isOver = this.#child.exitCode !== null || this.#child.signalCode !== null;
-        if (!isSo() && !isOver) return;
+        if (!condition() && !isOver) return;
         clearTimeout(timer);
         this.#waiting.delete(check);
-        if (isSo()) resolve();
+        if (condition()) resolve();
         else reject(new Error(`${this.name} exited before it could ${what}`));
       };
       const timer = setTimeout(() => {

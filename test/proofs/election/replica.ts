@@ -48,7 +48,7 @@ process.on('message', (message: ToReplica) => {
 // The proof has exited: there is nothing left to do.
 process.on('disconnect', () => process.exit(1));
 
-function tell(message: FromReplica): void {
+function sendToProof(message: FromReplica): void {
   // The proof may exit at any time; 'disconnect' then ends this process.
   process.send?.(message, undefined, undefined, () => {});
 }
@@ -63,9 +63,9 @@ function recorded(inner: Transport): Transport {
     async request(request) {
       if (request.method === 'GET') return await inner.request(request);
       const id = ++last;
-      const answer = await inner.request({ ...request, beforeSend: () => noteSent(request, id) });
-      journal({ kind: 'answered', id, status: answer.status, at: machineTime() });
-      return answer;
+      const response = await inner.request({ ...request, beforeSend: () => noteSent(request, id) });
+      journal({ kind: 'answered', id, status: response.status, at: machineTime() });
+      return response;
     },
   };
 }
@@ -121,7 +121,7 @@ const operator = defineOperator({
       name: 'writer',
       leaderOnly: true,
       run: async (signal, deps) => {
-        tell({ type: 'leading' });
+        sendToProof({ type: 'leading' });
         const writers = Array.from({ length: WRITERS }, (_, writer) => write(deps.client, signal, writer));
         writing = Promise.all(writers);
         await writing;
@@ -153,6 +153,6 @@ try {
   reason = codeOf(error);
 }
 await writing;
-tell({ type: 'ended', reason, refused });
+sendToProof({ type: 'ended', reason, refused });
 await transport.close();
 process.disconnect();

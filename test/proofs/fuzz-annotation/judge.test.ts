@@ -2,23 +2,23 @@ import { seededRandom } from '@bowline/machinery';
 import { describe, expect, test } from 'vitest';
 import { parsePodAnnotation } from '../../../operators/jasm/src/annotation/parse-pod-annotation.ts';
 import type { PodAnnotation, SecretSyncRequest } from '../../../operators/jasm/src/annotation/secret-sync-request.ts';
-import { answerProblems, asAnnotation, dataFor, jsonProblems } from './judge.ts';
+import { asAnnotation, dataFor, jsonProblems, resultProblems } from './judge.ts';
 import { SecretServer } from './secret-server.ts';
 
-function read(text: string): { answer: PodAnnotation; request: SecretSyncRequest } {
-  const answer = parsePodAnnotation(text, undefined);
-  const [request] = answer.requests;
-  if (!request) throw new Error(answer.problems[0]?.message);
-  return { answer, request };
+function read(text: string): { result: PodAnnotation; request: SecretSyncRequest } {
+  const result = parsePodAnnotation(text, undefined);
+  const [request] = result.requests;
+  if (!request) throw new Error(result.problems[0]?.message);
+  return { result, request };
 }
 
 const TEXT = '{"provider":"mock","path":"a","secretName":"a","keys":["b"],"refreshInterval":"1h"}';
 
 describe('the judge', () => {
   test('accepts a valid annotation', () => {
-    const { answer, request } = read(TEXT);
-    expect(answerProblems(answer)).toEqual([]);
-    expect(jsonProblems(TEXT, answer)).toEqual([]);
+    const { result, request } = read(TEXT);
+    expect(resultProblems(result)).toEqual([]);
+    expect(jsonProblems(TEXT, result)).toEqual([]);
     expect(read(asAnnotation(request)).request).toEqual({ ...request });
     expect(Object.keys(dataFor(seededRandom(1), request).data ?? {})).toEqual(['b']);
   });
@@ -26,11 +26,11 @@ describe('the judge', () => {
   test('detects empty results, unreadable messages, and duplicate Secrets', () => {
     const { request } = read(TEXT);
     const reason = 'AnnotationInvalid';
-    expect(answerProblems({ requests: [], problems: [] })).toHaveLength(1);
-    expect(answerProblems({ requests: [], problems: [{ reason, message: '' }] })).toHaveLength(1);
-    expect(answerProblems({ requests: [], problems: [{ reason, message: 'a\u0007' }] })).toHaveLength(1);
-    expect(answerProblems({ requests: [], problems: [{ reason, message: 'x'.repeat(100_000) }] })).toHaveLength(1);
-    expect(answerProblems({ requests: [request, request], problems: [] })).toHaveLength(1);
+    expect(resultProblems({ requests: [], problems: [] })).toHaveLength(1);
+    expect(resultProblems({ requests: [], problems: [{ reason, message: '' }] })).toHaveLength(1);
+    expect(resultProblems({ requests: [], problems: [{ reason, message: 'a\u0007' }] })).toHaveLength(1);
+    expect(resultProblems({ requests: [], problems: [{ reason, message: 'x'.repeat(100_000) }] })).toHaveLength(1);
+    expect(resultProblems({ requests: [request, request], problems: [] })).toHaveLength(1);
   });
 
   test('detects values that were misread', () => {

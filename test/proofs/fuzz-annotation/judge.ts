@@ -1,5 +1,5 @@
 import type { Random } from '@bowline/machinery';
-import { MOST_SECRETS } from '../../../operators/jasm/src/annotation/parse-pod-annotation.ts';
+import { MAX_SECRETS } from '../../../operators/jasm/src/annotation/parse-pod-annotation.ts';
 import type { PodAnnotation, SecretSyncRequest } from '../../../operators/jasm/src/annotation/secret-sync-request.ts';
 import { ContentProblem } from '../../../operators/jasm/src/content/content-problem.ts';
 import { secretData } from '../../../operators/jasm/src/content/secret-data.ts';
@@ -7,15 +7,15 @@ import { fittingPayload } from './fitting-payload.ts';
 
 const MAX_MESSAGE = 1_500;
 
-/** answerProblems returns what is wrong with a result, whatever the text was. */
-export function answerProblems({ requests, problems }: PodAnnotation): string[] {
+/** resultProblems returns what is wrong with a result, whatever the text was. */
+export function resultProblems({ requests, problems }: PodAnnotation): string[] {
   const wrong: string[] = [];
   if (requests.length + problems.length === 0) wrong.push('neither a request nor a problem');
-  if (requests.length > MOST_SECRETS) wrong.push(`${requests.length} requests`);
+  if (requests.length > MAX_SECRETS) wrong.push(`${requests.length} requests`);
   if (new Set(requests.map(({ secretName }) => secretName)).size < requests.length)
     wrong.push('two requests for one Secret');
   for (const { message } of problems) {
-    if (message === '' || message.length > MAX_MESSAGE * MOST_SECRETS)
+    if (message === '' || message.length > MAX_MESSAGE * MAX_SECRETS)
       wrong.push(`a message has ${message.length} characters`);
     if (/[\p{Cc}\p{Surrogate}]/u.test(message))
       wrong.push(`a message has control characters: ${JSON.stringify(message)}`);
@@ -60,11 +60,11 @@ export function asAnnotation(request: SecretSyncRequest): string {
   });
 }
 
-/** Made is the data of a Secret, or the problem. */
-export type Made = { readonly data?: Readonly<Record<string, string>>; readonly problem?: string };
+/** SecretDataResult is the data of a Secret, or the problem. */
+export type SecretDataResult = { readonly data?: Readonly<Record<string, string>>; readonly problem?: string };
 
 /** dataFor returns the data that a request produces from a fitting secret. Only a template may reject one. */
-export function dataFor(random: Random, request: SecretSyncRequest): Made {
+export function dataFor(random: Random, request: SecretSyncRequest): SecretDataResult {
   const secret = {
     provider: request.provider,
     sourcePath: request.path,

@@ -4,7 +4,7 @@ import type { PodAnnotation, SecretSyncRequest } from '../../../operators/jasm/s
 import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
 import { PROVIDERS } from './annotation-values.ts';
 import { type HostileAnnotation, hostileAnnotation } from './hostile-annotation.ts';
-import { answerProblems, asAnnotation, dataFor, jsonProblems } from './judge.ts';
+import { asAnnotation, dataFor, jsonProblems, resultProblems } from './judge.ts';
 import { SecretServer } from './secret-server.ts';
 
 /** The maximum time for one annotation. Only processor time counts: other programs may run on this machine. */
@@ -42,9 +42,9 @@ async function run({
     const current = seed + count++;
     const random = seededRandom(current);
     const annotation = hostileAnnotation(random);
-    const { answer, cpuMs, problems } = read(annotation);
+    const { result, cpuMs, problems } = read(annotation);
     if (cpuMs > slowest.cpuMs) Object.assign(slowest, { cpuMs, family: annotation.family });
-    for (const request of answer.requests) {
+    for (const request of result.requests) {
       requests++;
       const { data, problem } = dataFor(random, request);
       if (problem !== undefined) problems.push(problem);
@@ -53,7 +53,7 @@ async function run({
       created++;
       problems.push(...(await server.refusals(request, data)));
     }
-    const isAccepted = answer.requests.length > 0;
+    const isAccepted = result.requests.length > 0;
     const family = families[annotation.family] ?? { texts: 0, accepted: 0 };
     families[annotation.family] = { texts: family.texts + 1, accepted: family.accepted + Number(isAccepted) };
     accepted += Number(isAccepted);
@@ -71,7 +71,7 @@ async function run({
 }
 
 interface Reading {
-  readonly answer: PodAnnotation;
+  readonly result: PodAnnotation;
   readonly cpuMs: number;
   readonly problems: string[];
 }
@@ -79,15 +79,15 @@ interface Reading {
 function read({ text }: HostileAnnotation): Reading {
   const began = performance.now();
   try {
-    const answer = parsePodAnnotation(text, PROVIDERS);
-    const problems = [...answerProblems(answer), ...jsonProblems(text, answer)];
+    const result = parsePodAnnotation(text, PROVIDERS);
+    const problems = [...resultProblems(result), ...jsonProblems(text, result)];
     // Measuring processor time takes as long as parsing a short annotation.
     const cpuMs = performance.now() - began < MAX_CPU_MS / 10 ? 0 : cpuTime(() => parsePodAnnotation(text, PROVIDERS));
     if (cpuMs > MAX_CPU_MS) problems.push(`took ${cpuMs} ms of processor time`);
-    return { answer, cpuMs, problems };
+    return { result, cpuMs, problems };
   } catch (error) {
     const problem = `the parser throws ${error instanceof Error ? error.stack : String(error)}`;
-    return { answer: { requests: [], problems: [] }, cpuMs: 0, problems: [problem] };
+    return { result: { requests: [], problems: [] }, cpuMs: 0, problems: [problem] };
   }
 }
 

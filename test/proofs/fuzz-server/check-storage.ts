@@ -23,7 +23,7 @@ export async function checkStorage(
   const uids = new Map<string, string>();
   let objects = 0;
   for (const { root, resource } of await collections(server)) {
-    const { status, text } = await server.ask('GET', `${root}/${resource}`);
+    const { status, text } = await server.sendAsAdmin('GET', `${root}/${resource}`);
     if (status !== 200) {
       problems.push(`${root}/${resource} cannot be listed: ${text.slice(0, 200)}`);
       continue;
@@ -41,7 +41,7 @@ export async function checkStorage(
       if (other !== undefined && uids.get(uid) !== other) problems.push(`${path} and ${other} have the same version`);
       versions.set(resourceVersion, path);
       uids.set(uid, path);
-      const read = await server.ask('GET', path);
+      const read = await server.sendAsAdmin('GET', path);
       if (read.status !== 200) problems.push(`${path} is listed but reading it returns ${read.status}`);
       else if (content(JSON.parse(read.text)) !== content(item))
         problems.push(`${path} is listed with different content`);
@@ -58,12 +58,12 @@ function content(object: unknown): string {
 async function collections(
   server: FuzzedServer,
 ): Promise<readonly { readonly root: string; readonly resource: string }[]> {
-  const { text } = await server.ask('GET', '/apis');
+  const { text } = await server.sendAsAdmin('GET', '/apis');
   const { groups } = JSON.parse(text) as { groups: { versions: { groupVersion: string }[] }[] };
   const roots = ['/api/v1', ...groups.flatMap(({ versions }) => versions.map((each) => `/apis/${each.groupVersion}`))];
   const found: { root: string; resource: string }[] = [];
   for (const root of roots) {
-    const document = JSON.parse((await server.ask('GET', root)).text) as {
+    const document = JSON.parse((await server.sendAsAdmin('GET', root)).text) as {
       resources: { name: string; verbs: string[] }[];
     };
     for (const { name, verbs } of document.resources) if (verbs.includes('list')) found.push({ root, resource: name });

@@ -5,9 +5,9 @@ import type { Random } from '@bowline/machinery';
 import type { Transport } from '@bowline/runtime/client';
 import type { HostileRequest } from './hostile-request.ts';
 import { chance } from './hostile-texts.ts';
-import { problemOf, type Told } from './judge.ts';
+import { problemOf, type ResponseText } from './judge.ts';
 import { WatchedStream } from './watched-stream.ts';
-import { goesOn, Wire, type WireAnswer } from './wire.ts';
+import { isWatchResponse, Wire, type WireResponse } from './wire.ts';
 
 /** The maximum time for a response. Only processor time counts: other programs may run on this machine. */
 const MAX_CPU_MS = 1_500;
@@ -60,8 +60,13 @@ export class FuzzedServer implements AsyncDisposable {
     return new FuzzedServer(controlPlane, await controlPlane.transport('admin'), wire, bugs);
   }
 
-  /** ask sends a request that must get a response, and returns the response. */
-  async ask(method: string, path: string, body?: unknown, contentType = 'application/json'): Promise<Told> {
+  /** sendAsAdmin sends a request that must get a response, and returns the response. */
+  async sendAsAdmin(
+    method: string,
+    path: string,
+    body?: unknown,
+    contentType = 'application/json',
+  ): Promise<ResponseText> {
     const content = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
     const headers = { 'content-type': contentType, accept: 'application/json' };
     const response = await this.#admin.request({ method: method as 'GET', path, headers, lane: 'call', ...content });
@@ -72,21 +77,27 @@ export class FuzzedServer implements AsyncDisposable {
     };
   }
 
-  /** askOver is `ask` over HTTPS. */
-  async askOver(
+  /** requestOver is `sendAsAdmin` over HTTPS. */
+  async requestOver(
     way: Way,
     method: string,
     path: string,
     body?: unknown,
     contentType = 'application/json',
-  ): Promise<Told> {
-    if (way === 'in process') return await this.ask(method, path, body, contentType);
+  ): Promise<ResponseText> {
+    if (way === 'in process') return await this.sendAsAdmin(method, path, body, contentType);
     const content = typeof body === 'string' ? body : JSON.stringify(body);
     const headers = { 'content-type': contentType, accept: 'application/json' };
     const request = { family: 'limit', method, path, headers, body: content };
     const signal = AbortSignal.timeout(MAX_WAIT_MS);
-    const answer = await (way === 'HTTP/2' ? this.#wire.http2(request, signal) : this.#wire.sound(request, signal));
-    return { status: answer.status, contentType: answer.headers['content-type'] ?? '', text: answer.text ?? '' };
+    const wireResponse = await (way === 'HTTP/2'
+      ? this.#wire.http2(request, signal)
+      : this.#wire.sound(request, signal));
+    return {
+      status: wireResponse.status,
+      contentType: wireResponse.headers['content-type'] ?? '',
+      text: wireResponse.text ?? '',
+    };
   }
 
   /** attack sends a request, sometimes over HTTPS, and returns everything that is wrong with the response. */
@@ -98,12 +109,12 @@ export class FuzzedServer implements AsyncDisposable {
     const timer = setTimeout(() => gone.abort(new Error(`no response within ${MAX_WAIT_MS} ms`)), MAX_WAIT_MS);
     const isWire = chance(random, WIRE_FRACTION);
     try {
-      const answer = isWire
+      const wireResponse = isWire
         ? await this.#wire.send(random, request, gone.signal)
         : await this.#inProcess(request, gone.signal);
       if (isWire) this.wire.requests++;
-      if (answer === undefined) this.wire.cutOff++;
-      else this.#judge(answer, request, { gone, problems, isRead: !isWire || !chance(random, UNREAD_FRACTION) });
+      if (wireResponse === undefined) this.wire.cutOff++;
+      else this.#judge(wireResponse, request, { gone, problems, isRead: !isWire || !chance(random, UNREAD_FRACTION) });
     } catch (error) {
       problems.push(`no response${isWire ? ' over HTTPS' : ''}: ${String(error)}`);
     } finally {
@@ -117,7 +128,7 @@ export class FuzzedServer implements AsyncDisposable {
     return problems;
   }
 
-  async #inProcess({ method, path, headers, body }: HostileRequest, signal: AbortSignal): Promise<WireAnswer> {
+  async #inProcess({ method, path, headers, body }: HostileRequest, signal: AbortSignal): Promise<WireResponse> {
     const content = body === undefined ? {} : { body };
     const response = await this.#admin.request({
       method: method as 'GET',
@@ -127,13 +138,13 @@ export class FuzzedServer implements AsyncDisposable {
       signal,
       ...content,
     });
-    return goesOn(response, path)
+    return isWatchResponse(response, path)
       ? { ...response, text: undefined, stream: response.body }
       : { ...response, text: await response.text() };
   }
 
   #judge(
-    { status, headers, text, stream }: WireAnswer,
+    { status, headers, text, stream }: WireResponse,
     { method, path }: HostileRequest,
     {
       gone,

@@ -1,7 +1,7 @@
 import type { HostileRequest } from './hostile-request.ts';
 
-/** Told is the response of the server to a request. */
-export interface Told {
+/** ResponseText is the response of the server to a request. */
+export interface ResponseText {
   readonly status: number;
   readonly contentType: string;
   readonly text: string;
@@ -12,7 +12,7 @@ const LEAKS =
   /\[object \w+\]|Cannot read propert|is not a function|is not iterable|Maximum call stack|Invalid array length|node_modules|\.ts:\d+/;
 
 /** problemOf returns what is wrong with a response, whatever the request was. */
-export function problemOf({ status, contentType, text }: Told): string | undefined {
+export function problemOf({ status, contentType, text }: ResponseText): string | undefined {
   if (!Number.isInteger(status) || status < 200 || status > 599) return `returns the status ${status}`;
   if (contentType !== 'application/json') return undefined;
   let body: unknown;

@@ -3,11 +3,11 @@ import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts
 import { checkStorage } from './check-storage.ts';
 import { FuzzedServer } from './fuzzed-server.ts';
 import { hostileRequest } from './hostile-request.ts';
-import { furnish, tidy } from './housekeeping.ts';
+import { cleanUp, createFixtures } from './housekeeping.ts';
 import { builtIns, described } from './judge.ts';
 import { limitProblems } from './limits.ts';
 
-const BETWEEN_TIDYINGS = 2_000;
+const REQUESTS_PER_CLEANUP = 2_000;
 /** The fraction of the time for requests; the rest is for the final checks. */
 const REQUEST_TIME_FRACTION = 2 / 3;
 const MAX_VIOLATIONS = 50;
@@ -30,7 +30,7 @@ async function run({ runs, seed, seconds = Number.POSITIVE_INFINITY, log }: Proo
   const families: Record<string, number> = {};
   const language = builtIns();
   await using server = await FuzzedServer.start();
-  await furnish(server);
+  await createFixtures(server);
   for (const message of await limitProblems(server)) violations.push({ seed, message });
   const heapAtFirst = await server.heapBytes();
   let [count, readBack] = [0, 0];
@@ -42,17 +42,17 @@ async function run({ runs, seed, seconds = Number.POSITIVE_INFINITY, log }: Proo
     const problems = [...(await server.attack(random, request)), ...server.watchProblems()];
     if (builtIns() !== language) problems.push('built-in objects of the language were changed');
     for (const problem of problems) violations.push({ seed: current, message: `${problem} <- ${described(request)}` });
-    if (count % BETWEEN_TIDYINGS === 0 && count < runs) {
+    if (count % REQUESTS_PER_CLEANUP === 0 && count < runs) {
       const { objects, problems: wrong } = await checkStorage(server);
       readBack += objects;
-      for (const message of [...wrong, ...(await tidy(server))]) violations.push({ seed: current, message });
+      for (const message of [...wrong, ...(await cleanUp(server))]) violations.push({ seed: current, message });
       log(`${count} of ${runs} requests, ${violations.length} violations, slowest ${server.slowest.cpuMs} ms`);
     }
   }
   const end = (message: string): void => void violations.push({ seed: seed + count, message });
   const storage = await checkStorage(server);
   storage.problems.forEach(end);
-  (await tidy(server)).forEach(end);
+  (await cleanUp(server)).forEach(end);
   (await stillWorks(server)).forEach(end);
   const growth = (await server.heapBytes()) - heapAtFirst;
   if (growth > MAX_GROWTH_BYTES) end(`memory grew by ${Math.round(growth / 1024 / 1024)} MiB`);
@@ -69,9 +69,9 @@ async function run({ runs, seed, seconds = Number.POSITIVE_INFINITY, log }: Proo
 }
 
 /** onLostErrors reports errors that would have crashed the process. */
-function onLostErrors(tell: (error: unknown) => void): Disposable {
-  process.on('unhandledRejection', tell).on('uncaughtException', tell);
-  return { [Symbol.dispose]: () => void process.off('unhandledRejection', tell).off('uncaughtException', tell) };
+function onLostErrors(report: (error: unknown) => void): Disposable {
+  process.on('unhandledRejection', report).on('uncaughtException', report);
+  return { [Symbol.dispose]: () => void process.off('unhandledRejection', report).off('uncaughtException', report) };
 }
 
 /** stillWorks takes an object through its lifecycle. */
@@ -87,7 +87,7 @@ async function stillWorks(server: FuzzedServer): Promise<string[]> {
   const problems: string[] = [];
   for (const [method, place, body, expected] of steps) {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-    const { status, text } = await server.ask(method, place, body, type);
+    const { status, text } = await server.sendAsAdmin(method, place, body, type);
     if (status !== expected) problems.push(`at the end ${method} ${place} returns ${status}: ${text.slice(0, 200)}`);
   }
   return problems;

@@ -1,5 +1,5 @@
-/** RawAnswer is an HTTP/1.1 response. */
-export interface RawAnswer {
+/** RawResponse is an HTTP/1.1 response. */
+export interface RawResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
@@ -7,9 +7,9 @@ export interface RawAnswer {
 
 const HEAD_END = '\r\n\r\n';
 
-/** rawAnswer parses what arrived on a connection; undefined if it is not a complete response. */
-export function rawAnswer(bytes: Buffer, isHead: boolean): RawAnswer | undefined {
-  const head = rawHead(bytes);
+/** parseRawResponse parses what arrived on a connection; undefined if it is not a complete response. */
+export function parseRawResponse(bytes: Buffer, isHead: boolean): RawResponse | undefined {
+  const head = parseRawHead(bytes);
   if (!head) return undefined;
   const { status, headers, rest } = head;
   if (isHead) return { status, headers, text: '' };
@@ -21,15 +21,15 @@ export function rawAnswer(bytes: Buffer, isHead: boolean): RawAnswer | undefined
   return rest.length < length ? undefined : { status, headers, text: rest.subarray(0, length).toString() };
 }
 
-/** rawHead parses the head of a response, and returns what follows it; undefined while it is incomplete. */
-export function rawHead(bytes: Buffer): (Omit<RawAnswer, 'text'> & { readonly rest: Buffer }) | undefined {
+/** parseRawHead parses the head of a response, and returns what follows it; undefined while it is incomplete. */
+export function parseRawHead(bytes: Buffer): (Omit<RawResponse, 'text'> & { readonly rest: Buffer }) | undefined {
   const end = bytes.indexOf(HEAD_END);
   if (end < 0) return undefined;
   const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
   const rest = bytes.subarray(end + HEAD_END.length);
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]);
   // 100 Continue: the response follows.
-  if (status < 200) return rawHead(rest);
+  if (status < 200) return parseRawHead(rest);
   const headers: Record<string, string> = {};
   for (const line of lines) {
     const colon = line.indexOf(':');

@@ -5,10 +5,10 @@ import type { Random } from '@bowline/machinery';
 import type { HostileRequest } from './hostile-request.ts';
 import { chance } from './hostile-texts.ts';
 import { isSendableOverHttp2, soundBytes, type WireBytes, wireBytes } from './hostile-wire.ts';
-import { rawAnswer, rawHead } from './raw-http.ts';
+import { parseRawHead, parseRawResponse } from './raw-http.ts';
 
-/** WireAnswer is the response. */
-export interface WireAnswer {
+/** WireResponse is the response. */
+export interface WireResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Undefined if the response is a watch, which continues. */
@@ -37,25 +37,25 @@ export class Wire implements Disposable {
   }
 
   /** send resolves to undefined if the server disconnected a malformed request. */
-  send(random: Random, request: HostileRequest, signal: AbortSignal): Promise<WireAnswer | undefined> {
+  send(random: Random, request: HostileRequest, signal: AbortSignal): Promise<WireResponse | undefined> {
     if (isSendableOverHttp2(request) && chance(random, 0.5)) return this.http2(request, signal);
     return this.http1(wireBytes(random, request, this.#options.token), request, signal);
   }
 
   /** sound sends a valid request over HTTP/1.1. */
-  async sound(request: HostileRequest, signal: AbortSignal): Promise<WireAnswer> {
-    const answer = await this.http1(soundBytes(request, this.#options.token), request, signal);
-    if (!answer) throw new Error('the connection ended without a response');
-    return answer;
+  async sound(request: HostileRequest, signal: AbortSignal): Promise<WireResponse> {
+    const response = await this.http1(soundBytes(request, this.#options.token), request, signal);
+    if (!response) throw new Error('the connection ended without a response');
+    return response;
   }
 
   /** http2 sends a request as a stream of a shared session. */
-  async http2({ method, path, headers, body }: HostileRequest, signal: AbortSignal): Promise<WireAnswer> {
+  async http2({ method, path, headers, body }: HostileRequest, signal: AbortSignal): Promise<WireResponse> {
     const stream = this.#open().request(
       { authorization: `Bearer ${this.#options.token}`, ...headers, ':method': method, ':path': path },
       { endStream: body === undefined, signal },
     );
-    const answered = new Promise<Readonly<Record<string, string>>>((resolve, reject) => {
+    const headersReceived = new Promise<Readonly<Record<string, string>>>((resolve, reject) => {
       stream.once('response', (got) => resolve(got as Readonly<Record<string, string>>));
       stream.once('error', reject);
       stream.once('close', () => reject(new Error(`the stream ended with ${stream.rstCode}, without a response`)));
@@ -63,9 +63,9 @@ export class Wire implements Disposable {
     // Errors after a response are irrelevant: servers need not read a body to its end.
     stream.on('error', () => {});
     if (body !== undefined) stream.end(body);
-    const got = await answered;
+    const got = await headersReceived;
     const head = { status: Number(got[':status']), headers: got };
-    return goesOn(head, path) ? { ...head, stream } : { ...head, text: await textOf(stream) };
+    return isWatchResponse(head, path) ? { ...head, stream } : { ...head, text: await textOf(stream) };
   }
 
   /** http1 sends bytes on a separate connection, which the server closes, unless a watch starts. */
@@ -73,14 +73,14 @@ export class Wire implements Disposable {
     bytes: WireBytes,
     { method, path }: HostileRequest,
     signal: AbortSignal,
-  ): Promise<WireAnswer | undefined> {
+  ): Promise<WireResponse | undefined> {
     const socket = await this.#connect(signal);
     let got = Buffer.alloc(0);
-    const watch = new Promise<WireAnswer>((resolve) => {
+    const watch = new Promise<WireResponse>((resolve) => {
       socket.on('data', (chunk: Buffer) => {
         got = Buffer.concat([got, chunk]);
-        const head = rawHead(got);
-        if (head && goesOn(head, path)) resolve({ status: head.status, headers: head.headers });
+        const head = parseRawHead(got);
+        if (head && isWatchResponse(head, path)) resolve({ status: head.status, headers: head.headers });
       });
     });
     const end = new Promise<void>((resolve) => {
@@ -100,10 +100,10 @@ export class Wire implements Disposable {
       return begun;
     }
     signal.throwIfAborted();
-    const answer = rawAnswer(got, method === 'HEAD');
-    if (answer === undefined && bytes.isSound)
+    const response = parseRawResponse(got, method === 'HEAD');
+    if (response === undefined && bytes.isSound)
       throw new Error(`the connection ended after ${JSON.stringify(got.toString('latin1').slice(0, 300))}`);
-    return answer;
+    return response;
   }
 
   [Symbol.dispose](): void {
@@ -131,7 +131,7 @@ export class Wire implements Disposable {
 }
 
 /** goesOn returns whether a response is a watch, which does not end. */
-export function goesOn({ status, headers }: Pick<WireAnswer, 'status' | 'headers'>, path: string): boolean {
+export function isWatchResponse({ status, headers }: Pick<WireResponse, 'status' | 'headers'>, path: string): boolean {
   return status === 200 && headers['cache-control'] === 'no-cache, private' && /[?&]watch=|\/watch\//.test(path);
 }
 

@@ -1,10 +1,10 @@
+import type { Permission } from './permissions.ts';
 import type { Outcome } from './play.ts';
-import type { Right } from './rights.ts';
 
 /**
  * judge returns what is wrong with an operator's behaviour without one permission, or with all of them; undefined if nothing is.
  */
-export function judge(taken: Right | undefined, { broken, refused }: Outcome): string | undefined {
+export function judge(taken: Permission | undefined, { broken, refused }: Outcome): string | undefined {
   if (!taken) {
     if (broken !== undefined) return `does not work: ${broken}; refused: ${refused.join(', ') || 'nothing'}`;
     return refused.length > 0 ? `works, but was refused: ${refused.join(', ')}` : undefined;

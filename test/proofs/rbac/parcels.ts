@@ -43,7 +43,7 @@ const parcelController = controller(Parcel)
   .reconcile(async ({ object, key, deps, get, live, apply, remove, status, event }) => {
     const { address, wrapped, courier } = object.spec;
     await live.get(Secret, { namespace: deps.namespace, name: POSTAGE });
-    await live.maySubject({ user: 'nobody' }, { verb: 'get', resource: 'pods' });
+    await live.canSubject({ user: 'nobody' }, { verb: 'get', resource: 'pods' });
 
     if (wrapped) await apply(ConfigMap, { metadata: key, data: { address } });
     else await remove(ConfigMap, key);

@@ -20,30 +20,30 @@ export interface Outcome {
 /** PlayOptions configures where and with which permissions a scenario runs. */
 export interface PlayOptions {
   readonly controlPlane: ControlPlaneAccess;
-  readonly rights?: ((manifests: readonly RbacManifest[]) => readonly RbacManifest[]) | undefined;
+  readonly modifyRbac?: ((manifests: readonly RbacManifest[]) => readonly RbacManifest[]) | undefined;
 }
 
 /**
  * play runs an operator through its scenario. A wait that does not end fails it; once something was refused, longer waits are cut
  * short.
  */
-export async function play({ operator, open }: Scenario, { controlPlane, rights }: PlayOptions): Promise<Outcome> {
+export async function play({ operator, open }: Scenario, { controlPlane, modifyRbac }: PlayOptions): Promise<Outcome> {
   const performance = await open(controlPlane);
-  const given = new AbortController();
-  const patience = new Patience(() =>
-    given.abort(new Error(`did not happen after the refusal of ${refusals.seen.join(', ')}`)),
+  const aborter = new AbortController();
+  const timeout = new RenewableTimeout(() =>
+    aborter.abort(new Error(`did not happen after the refusal of ${refusals.seen.join(', ')}`)),
   );
-  const refusals = new Refusals(() => patience.begin());
+  const refusals = new Refusals(() => timeout.begin());
   const rig: OperatorsOptions & ClusterOptions = {
     controlPlane,
-    rights,
+    modifyRbac,
     operators: [operator],
     config: { [operator.name]: performance.config },
     clock: performance.clock,
-    through: (client) => refusals.watch(client),
+    wrapClient: (client) => refusals.watch(client),
     // Nothing is drained: hanging requests are expected here.
     drainTimeoutMs: 100,
-    signal: given.signal,
+    signal: aborter.signal,
     prefix: operator.name,
   };
   let awaited = 'the start';
@@ -55,22 +55,22 @@ export async function play({ operator, open }: Scenario, { controlPlane, rights 
     const stage = await cluster(rig);
     const observed = observedStage(stage, (what, isOver) => {
       awaited = what;
-      if (isOver) patience.renew();
+      if (isOver) timeout.renew();
     });
     const played = playAll(observed, operator, performance);
     try {
-      await Promise.race([played, rejectedBy(given.signal)]);
+      await Promise.race([played, rejectedBy(aborter.signal)]);
     } finally {
-      patience.end();
+      timeout.end();
       // Errors of the clean-up are those of an operator that was not allowed to work.
       await Promise.allSettled([stage[Symbol.asyncDispose]()]);
       await Promise.allSettled([played]);
     }
     return outcome();
   } catch (error) {
-    return outcome(given.signal.aborted ? given.signal.reason : error);
+    return outcome(aborter.signal.aborted ? aborter.signal.reason : error);
   } finally {
-    patience.end();
+    timeout.end();
     await performance[Symbol.asyncDispose]?.();
   }
 }
@@ -92,8 +92,8 @@ async function repairsCertificate(stage: Stage, { name }: Operator): Promise<voi
   await stage.until(Secret, secret, ({ data }) => data?.['tls.crt'] !== damaged);
 }
 
-/** Patience expires after a while, unless it is renewed meanwhile. */
-class Patience {
+/** RenewableTimeout expires after a while, unless it is renewed meanwhile. */
+class RenewableTimeout {
   readonly #onEnd: () => void;
   #timer: NodeJS.Timeout | undefined;
 
@@ -118,17 +118,17 @@ class Patience {
 const WAITS: ReadonlySet<string | symbol> = new Set(['until', 'untilGone', 'untilList', 'idle', 'restart']);
 
 /** observedStage reports what is waited for, and when it has happened. */
-function observedStage(stage: Stage, tell: (what: string, isOver: boolean) => void): Stage {
+function observedStage(stage: Stage, report: (what: string, isOver: boolean) => void): Stage {
   return new Proxy(stage, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target);
       if (!WAITS.has(name) || typeof member !== 'function') return member;
       return async (...args: readonly [{ kind?: string }?, { name?: string }?, ...unknown[]]): Promise<unknown> => {
         const what = [String(name), args[0]?.kind, args[1]?.name].filter(Boolean).join(' ');
-        tell(what, false);
-        const answer: unknown = await Reflect.apply(member, target, args);
-        tell(what, true);
-        return answer;
+        report(what, false);
+        const result: unknown = await Reflect.apply(member, target, args);
+        report(what, true);
+        return result;
       };
     },
   });

@@ -1,12 +1,12 @@
 import { type ControlPlane, connectClient, startControlPlane } from '@bowline/control-plane';
 import { installCustomResourceDefinitions, rbacManifests, withConfig } from '@bowline/runtime/install';
 import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
+import { interleave } from './interleave.ts';
 import { judge } from './judge.ts';
+import { type Permission, permissionsIn, without } from './permissions.ts';
 import { type Outcome, play } from './play.ts';
-import { type Right, rightsIn, without } from './rights.ts';
 import type { Scenario } from './scenario.ts';
 import { scenarios, unproved } from './scenarios.ts';
-import { spread } from './spread.ts';
 
 /** The number of concurrent cases: they wait more than they work. */
 const CONCURRENCY = 8;
@@ -14,7 +14,7 @@ const CONCURRENCY = 8;
 /** A scenario with all permissions of its operator, or without one of them. */
 interface Case {
   readonly scenario: Scenario;
-  readonly taken: Right | undefined;
+  readonly taken: Permission | undefined;
 }
 
 /**
@@ -43,7 +43,7 @@ async function run(options: ProofOptions): Promise<ProofResult> {
   // All at once and before anything else: admission observes new kinds only every 30 s.
   await install(controlPlane);
   // If there is time for only some of them, every operator is among them.
-  const all = spread(await Promise.all(scenarios.map((scenario) => casesOf(scenario, controlPlane))));
+  const all = interleave(await Promise.all(scenarios.map((scenario) => casesOf(scenario, controlPlane))));
   const violations = ['operators', 'docs/examples'].flatMap(unproved).map((operator) => ({
     seed: options.seed,
     message: `the operator ${operator} has no scenario: add one to test/proofs/rbac/scenarios.ts`,
@@ -97,13 +97,13 @@ async function casesOf(scenario: Scenario, controlPlane: ControlPlane): Promise<
   const operator = await withConfig(scenario.operator, performance.config);
   await performance[Symbol.asyncDispose]?.();
   // The names differ between installations, the permissions do not.
-  const rights = rightsIn(rbacManifests(operator, { namespace: 'somewhere' }));
+  const rights = permissionsIn(rbacManifests(operator, { namespace: 'somewhere' }));
   return [{ scenario, taken: undefined }, ...rights.map((taken) => ({ scenario, taken }))];
 }
 
 function playCase({ scenario, taken }: Case, controlPlane: ControlPlane): Promise<Outcome> {
-  const rights = taken && ((manifests: Parameters<typeof without>[0]) => without(manifests, taken));
-  return play(scenario, { controlPlane, rights });
+  const modifyRbac = taken && ((manifests: Parameters<typeof without>[0]) => without(manifests, taken));
+  return play(scenario, { controlPlane, modifyRbac });
 }
 
 function describe({ scenario: { operator }, taken }: Case): string {

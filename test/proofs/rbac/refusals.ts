@@ -25,11 +25,11 @@ export class Refusals {
         const member: unknown = Reflect.get(target, name, target);
         if (typeof member !== 'function') return member;
         return (...args: unknown[]): unknown => {
-          const answer: unknown = Reflect.apply(member, target, args);
-          if (MAKES_CLIENT.has(name)) return this.watch(answer as Client);
+          const result: unknown = Reflect.apply(member, target, args);
+          if (MAKES_CLIENT.has(name)) return this.watch(result as Client);
           // The caller handles its own result; this only observes the same promise.
-          if (answer instanceof Promise) answer.catch((error: unknown) => this.#observe(error));
-          return answer;
+          if (result instanceof Promise) result.catch((error: unknown) => this.#observe(error));
+          return result;
         };
       },
     });

@@ -1,21 +1,21 @@
 import { between, integerBelow, pick, type Random, type VirtualClock } from '@bowline/machinery';
 import type { ServerWatch } from '../../../packages/runtime/src/cache/server-watch.test-support.ts';
 import {
-  type Answer,
-  type Seen,
+  type ReceivedRequest,
+  type ScriptedResponse,
   statusOf,
   type WatchServer,
 } from '../../../packages/runtime/src/cache/watch-server.test-support.ts';
 
 /** A period during which requests may hit a fault. */
-interface Spell {
+interface FaultPeriod {
   readonly until: number;
   readonly probability: number;
-  readonly answer: (seen: Seen) => Answer | undefined;
+  readonly response: (seen: ReceivedRequest) => ScriptedResponse | undefined;
 }
 
 /** Longer outages only add time; no response of a write is remembered for more than five minutes anyway. */
-const MAX_SPELL_MS = 40_000;
+const MAX_PERIOD_MS = 40_000;
 /** Shorter than the time after which a kind counts as vanished. */
 const MAX_ABSENCE_MS = 4_000;
 
@@ -28,7 +28,7 @@ export class FaultPlan {
   readonly #random: Random;
   /** How far a write moves the version. */
   readonly #step: () => number;
-  #spell: Spell | undefined;
+  #period: FaultPeriod | undefined;
   #stopped = false;
 
   constructor(server: WatchServer, clock: VirtualClock, random: Random, step: () => number) {
@@ -36,7 +36,7 @@ export class FaultPlan {
     this.#server = server;
     this.#clock = clock;
     this.#random = random;
-    server.script = (seen) => this.#weather(seen);
+    server.script = (seen) => this.#respond(seen);
   }
 
   /** count records a fault. */
@@ -54,7 +54,7 @@ export class FaultPlan {
   /** stop ends every fault: hanging connections are cut, as they would be eventually. */
   stop(): void {
     this.#stopped = true;
-    this.#spell = undefined;
+    this.#period = undefined;
     this.#server.served = true;
     this.#server.watchList = 'supported';
     this.#server.endsInitialState = true;
@@ -137,12 +137,12 @@ export class FaultPlan {
     for (const watch of this.#random.next() < 0.5 ? all : [pick(this.#random, all)]) fault(watch);
   }
 
-  #begin(probability: number, answer: (seen: Seen) => Answer): void {
-    this.#spell = { until: this.#clock.monotonic() + between(this.#random, 0, MAX_SPELL_MS), probability, answer };
+  #begin(probability: number, response: (seen: ReceivedRequest) => ScriptedResponse): void {
+    this.#period = { until: this.#clock.monotonic() + between(this.#random, 0, MAX_PERIOD_MS), probability, response };
   }
 
-  #weather(seen: Seen): Answer | undefined {
-    if (this.#stopped || !this.#spell || this.#clock.monotonic() > this.#spell.until) return undefined;
-    return this.#random.next() < this.#spell.probability ? this.#spell.answer(seen) : undefined;
+  #respond(seen: ReceivedRequest): ScriptedResponse | undefined {
+    if (this.#stopped || !this.#period || this.#clock.monotonic() > this.#period.until) return undefined;
+    return this.#random.next() < this.#period.probability ? this.#period.response(seen) : undefined;
   }
 }

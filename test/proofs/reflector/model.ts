@@ -18,7 +18,7 @@ const KEYS: readonly NamespacedKey[] = NAMESPACES.flatMap((namespace) =>
  */
 const STEPS = [1e12, 1e9, 1e6, 1e3];
 /** Enough for the slowest recovery: a half-open connection is detected after 70 s, then a backoff of at most 30 s. */
-const CALM_MS = 240_000;
+const SETTLE_MS = 240_000;
 
 /** Tamper breaks a part on purpose, to show that the model detects it. */
 export interface Tamper {
@@ -97,7 +97,7 @@ class World {
       await this.#clock.advance(this.#pause());
       for (const { checker, index } of this.#watched) checker.readAll(KEYS, index);
     }
-    await this.#calmDown();
+    await this.#settle();
     this.#stop.abort();
     await this.#clock.advance(0);
     await running;
@@ -228,10 +228,10 @@ class World {
     this.#server.restore(kept.version);
   }
 
-  async #calmDown(): Promise<void> {
+  async #settle(): Promise<void> {
     this.#faults.stop();
     this.#write();
-    await this.#clock.advance(CALM_MS);
+    await this.#clock.advance(SETTLE_MS);
     for (const { checker, index } of this.#watched) checker.readAll(KEYS, index);
     const state = [...this.#server.history.at(this.#server.history.current)];
     for (const { checker, inScope, informer } of this.#watched) {

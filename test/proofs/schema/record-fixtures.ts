@@ -30,14 +30,14 @@ async function record(client: Client, fixture: FixtureCase, index: number): Prom
   if (installed.status !== 200) throw new Error(`${fixture.name}: ${installed.message}`);
   if (!isUpdate) {
     const verdict = await tryCreate(client, probe, object);
-    return answered(fixture, verdict);
+    return toRecorded(fixture, verdict);
   }
   const stored = await tryCreate(client, probe, probeObject(probe, { spec: { value: fixture.old } }), false);
   if (stored.status !== 200) throw new Error(`${fixture.name}: ${stored.message}`);
   const changed = await changeKind(client, probe, root(fixture.schema));
   if (changed.status !== 200) throw new Error(`${fixture.name}: ${changed.message}`);
   await changedSchemaIsServed(client, probe);
-  return answered(fixture, await tryUpdate(client, probe, object));
+  return toRecorded(fixture, await tryUpdate(client, probe, object));
 }
 
 /** A changed schema applies a moment after the CRD was written: when another kind, created after it, is served. */
@@ -48,7 +48,7 @@ async function changedSchemaIsServed(client: Client, probe: ReturnType<typeof pr
   await new Promise((resolve) => setTimeout(resolve, 1000));
 }
 
-function answered(fixture: FixtureCase, verdict: Awaited<ReturnType<typeof tryCreate>>): Recorded {
+function toRecorded(fixture: FixtureCase, verdict: Awaited<ReturnType<typeof tryCreate>>): Recorded {
   if (![200, 422].includes(verdict.status)) throw new Error(`${fixture.name}: ${verdict.message}`);
   const stored = (verdict.object as { spec?: { value?: unknown } } | undefined)?.spec?.value;
   return { ...fixture, causes: verdict.causes, ...(stored === undefined ? {} : { stored }) };
@@ -62,18 +62,18 @@ await using controlPlane = await startControlPlane({
 });
 await using client = await connectClient(await controlPlane.kubeconfig('admin'));
 const cases = [...fixtureCases, ...ruleCases];
-const answers: Recorded[] = [];
+const recorded: Recorded[] = [];
 let next = 0;
 await Promise.all(
   Array.from({ length: CONCURRENCY }, async () => {
     for (let index = next++; index < cases.length; index = next++) {
       const fixture = cases[index];
-      if (fixture !== undefined) answers[index] = await record(client, fixture, index);
+      if (fixture !== undefined) recorded[index] = await record(client, fixture, index);
     }
   }),
 );
 const expressions = await recordExpressions(client);
 const file = join(repositoryRoot, 'packages/machinery/src/schema/fixtures/answers.json');
 const header = { server: controlPlane.version, recordedBy: 'test/proofs/schema/record-fixtures.ts' };
-writeFileSync(file, `${JSON.stringify({ ...header, answers, expressions }, null, 1)}\n`);
-console.log(`${answers.length} responses of ${controlPlane.version}`);
+writeFileSync(file, `${JSON.stringify({ ...header, answers: recorded, expressions }, null, 1)}\n`);
+console.log(`${recorded.length} responses of ${controlPlane.version}`);

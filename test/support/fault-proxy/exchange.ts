@@ -27,8 +27,8 @@ export interface Exchange {
 /** A watch line can be as large as an object, which etcd limits to 1.5 MiB; JSON escapes may multiply that. */
 const MAX_LINE_BYTES = 16 * 2 ** 20;
 
-/** answerWith responds with a Status in place of the server. */
-export function answerWith(response: Response, status: number, retryAfterSeconds?: number): void {
+/** respondWith responds with a Status in place of the server. */
+export function respondWith(response: Response, status: number, retryAfterSeconds?: number): void {
   const reason: Readonly<Record<number, string>> = {
     409: 'Conflict',
     410: 'Expired',

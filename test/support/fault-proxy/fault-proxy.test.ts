@@ -300,7 +300,7 @@ describe('FaultProxy', () => {
 describe('seededFaults', () => {
   it('decides the same with the same seed, and passes everything after its last fault', () => {
     const run = (seed: number) => {
-      const schedule = seededFaults({ random: seededRandom(seed), most: 5 });
+      const schedule = seededFaults({ random: seededRandom(seed), maxFaults: 5 });
       return Array.from({ length: 40 }, (_, n) =>
         schedule({ client: 'c', method: 'GET', path: '/', isWatch: n % 2 === 0, number: n + 1 }),
       );

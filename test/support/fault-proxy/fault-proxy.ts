@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { type Clock, createCertificateAuthority, issueCertificate, systemClock } from '@bowline/machinery';
 import type { ConnectionConfig, Credentials } from '@bowline/runtime/client';
 import { Endpoint } from './endpoint.ts';
-import { answerWith, type Exchange, forward, type Request, type Response, relayOf } from './exchange.ts';
+import { type Exchange, forward, type Request, type Response, relayOf, respondWith } from './exchange.ts';
 import type { Fault, ProxiedRequest, Schedule } from './fault.ts';
 import { Upstream } from './upstream.ts';
 
@@ -186,7 +186,7 @@ async function before(exchange: Exchange, fault: Fault | undefined): Promise<boo
       return true;
     case 'answer':
       request.resume();
-      answerWith(response, fault.status, fault.retryAfterSeconds);
+      respondWith(response, fault.status, fault.retryAfterSeconds);
       return false;
     case 'drop':
       if (fault.when === 'answer') return true;

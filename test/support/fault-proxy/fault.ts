@@ -50,16 +50,16 @@ export interface SeededFaultsOptions {
   /** The fraction of requests with a fault. Defaults to 0.5. */
   readonly rate?: number;
   /** After this many faults everything passes, so that a test can complete. Defaults to 20. */
-  readonly most?: number;
+  readonly maxFaults?: number;
   /** The maximum delay, stall and restart. Defaults to 100. */
-  readonly longestMs?: number;
+  readonly maxDelayMs?: number;
 }
 
 /** seededFaults returns a schedule determined by the seed and the order of the client's requests. */
 export function seededFaults(options: SeededFaultsOptions): Schedule {
-  const { random, rate = 0.5, most = 20, longestMs = 100 } = options;
+  const { random, rate = 0.5, maxFaults = 20, maxDelayMs = 100 } = options;
   let count = 0;
-  const ms = (): number => Math.ceil(between(random, 0, longestMs));
+  const ms = (): number => Math.ceil(between(random, 0, maxDelayMs));
   const later = (): number => integerBelow(random, 6);
   const forAny = (afterLines: () => number): readonly (() => Fault)[] => [
     () => ({ kind: 'delay', ms: ms() }),
@@ -79,7 +79,7 @@ export function seededFaults(options: SeededFaultsOptions): Schedule {
     () => ({ kind: 'duplicate-bookmark' }),
   ];
   return (request) => {
-    if (count >= most || random.next() >= rate) return undefined;
+    if (count >= maxFaults || random.next() >= rate) return undefined;
     count++;
     // A body that is not a watch is one line: its fault has to apply immediately.
     const kinds = request.isWatch ? [...forAny(later), ...forWatches] : forAny(() => 0);

@@ -74,7 +74,7 @@ async function run(c: Cluster, seed: number): Promise<Outcome> {
   const kubeconfig = await c.kubeconfig('admin');
   await using proxy = await FaultProxy.start({
     upstream: connectionFrom(await parseKubeconfig(JSON.stringify(kubeconfig), 'admin')),
-    schedule: seededFaults({ random: seededRandom(seed + 1_000), rate: 1, most: FAULTS, longestMs: 100 }),
+    schedule: seededFaults({ random: seededRandom(seed + 1_000), rate: 1, maxFaults: FAULTS, maxDelayMs: 100 }),
   });
   const endpoint = await proxy.endpoint('reflector');
   const wire = acceleratedClock(SPEED);

@@ -54,7 +54,7 @@ async function secretsManager(
   input: object,
 ): Promise<Readonly<Record<string, unknown>>> {
   const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': `secretsmanager.${operation}` };
-  return JSON.parse(await ask(url, 'secretsmanager', headers, JSON.stringify(input))) as Record<string, unknown>;
+  return JSON.parse(await request(url, 'secretsmanager', headers, JSON.stringify(input))) as Record<string, unknown>;
 }
 
 async function createUser(
@@ -64,7 +64,7 @@ async function createUser(
 ): Promise<{ readonly accessKeyId: string; readonly secretAccessKey: string }> {
   const iam = (parameters: Readonly<Record<string, string>>): Promise<string> => {
     const form = new URLSearchParams({ Version: '2010-05-08', UserName: name, ...parameters });
-    return ask(url, 'iam', { 'content-type': 'application/x-www-form-urlencoded' }, form.toString());
+    return request(url, 'iam', { 'content-type': 'application/x-www-form-urlencoded' }, form.toString());
   };
   await iam({ Action: 'CreateUser' });
   await iam({ Action: 'PutUserPolicy', PolicyName: 'given', PolicyDocument: JSON.stringify(policy) });
@@ -74,11 +74,11 @@ async function createUser(
 }
 
 async function checkIam(url: string, on: boolean): Promise<void> {
-  await ask(url, 'none', { 'content-type': 'text/plain' }, String(on ? 0 : NEVER), '/moto-api/reset-auth');
+  await request(url, 'none', { 'content-type': 'text/plain' }, String(on ? 0 : NEVER), '/moto-api/reset-auth');
 }
 
 /** moto reads region and service from the signature header. */
-async function ask(
+async function request(
   url: string,
   service: string,
   headers: Readonly<Record<string, string>>,
@@ -87,8 +87,8 @@ async function ask(
 ): Promise<string> {
   const scope = `AKIAADMINISTRATOR/20260101/${MOTO_REGION}/${service}/aws4_request`;
   const authorization = `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=none`;
-  const answer = await fetch(url + path, { method: 'POST', headers: { ...headers, authorization }, body });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`moto returned ${answer.status}: ${text}`);
+  const response = await fetch(url + path, { method: 'POST', headers: { ...headers, authorization }, body });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`moto returned ${response.status}: ${text}`);
   return text;
 }

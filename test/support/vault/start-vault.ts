@@ -7,8 +7,8 @@ import { systemRandom } from '@bowline/machinery';
 import { freePorts } from '../../../packages/control-plane/src/ports.ts';
 import { startProgram } from '../start-program.ts';
 
-/** VaultAnswer is a response of Vault to an administrator. */
-export interface VaultAnswer {
+/** VaultResponse is a response of Vault to an administrator. */
+export interface VaultResponse {
   readonly status: number;
   readonly body: unknown;
 }
@@ -20,7 +20,7 @@ export interface RunningVault extends AsyncDisposable {
   readonly ca: string;
   readonly rootToken: string;
   /** administer sends a request as root; a string body is sent as is. */
-  administer(method: string, path: string, body?: object | string): Promise<VaultAnswer>;
+  administer(method: string, path: string, body?: object | string): Promise<VaultResponse>;
 }
 
 /** startVault runs a Vault on loopback with TLS and resolves when it responds. */
@@ -67,14 +67,14 @@ async function ask(
   method: string,
   path: string,
   body?: object | string,
-): Promise<VaultAnswer> {
+): Promise<VaultResponse> {
   const sent = request(`${url}/v1/${path}`, { method, ca, agent: false, headers: { 'x-vault-token': rootToken } });
   sent.end(typeof body === 'string' || body === undefined ? body : JSON.stringify(body));
-  const [answer] = (await once(sent, 'response')) as [AsyncIterable<Buffer> & { readonly statusCode?: number }];
+  const [response] = (await once(sent, 'response')) as [AsyncIterable<Buffer> & { readonly statusCode?: number }];
   const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk);
+  for await (const chunk of response) chunks.push(chunk);
   const text = Buffer.concat(chunks).toString();
-  const status = answer.statusCode ?? 0;
+  const status = response.statusCode ?? 0;
   if (status >= 400) throw new Error(`Vault returned ${status} to ${method} ${path}: ${text}`);
   return { status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
 }

@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
 import { goModule } from '../control-plane/go-module.ts';
-import { untilInterrupted } from '../terminal/interrupt.ts';
+import { listenForInterrupt } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
-import { type OutputFormat, outputOption, printFacts } from '../terminal/output-format.ts';
+import { type OutputFormat, outputOption, printValue } from '../terminal/output-format.ts';
 
 /** buildCommand returns the command `bowline control-plane build`. */
 export function buildCommand(io: Io): Command {
@@ -23,12 +23,12 @@ Example:
     )
     .action(async ({ output }: { output: OutputFormat }) => {
       const { buildBinaries } = await import('@bowline/control-plane');
-      const { signal } = untilInterrupted();
+      const { signal } = listenForInterrupt();
       const folder = await buildBinaries({
         moduleDir: goModule(),
         signal,
         onProgress: (line) => io.err(`${line}\n`),
       });
-      io.out(await printFacts({ folder }, output, () => `${folder}\n`));
+      io.out(await printValue({ folder }, output, () => `${folder}\n`));
     });
 }

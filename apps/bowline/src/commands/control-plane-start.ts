@@ -4,9 +4,9 @@ import { BowlineError } from '@bowline/runtime';
 import { Command, Option } from 'commander';
 import { clearKubeconfig } from '../control-plane/kubeconfig-file.ts';
 import { type ControlPlaneKind, launchControlPlane } from '../control-plane/launch-control-plane.ts';
-import { untilInterrupted } from '../terminal/interrupt.ts';
+import { listenForInterrupt } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
-import { type OutputFormat, outputOption, printFacts } from '../terminal/output-format.ts';
+import { type OutputFormat, outputOption, printValue } from '../terminal/output-format.ts';
 import { parsePort } from './parse-port.ts';
 
 interface StartOptions {
@@ -56,7 +56,7 @@ async function start(options: StartOptions, io: Io): Promise<void> {
   const { writeKubeconfig } = await import('@bowline/control-plane');
   const kubeconfig = resolve(options.kubeconfig);
   await clearKubeconfig(kubeconfig);
-  const { signal, interrupted } = untilInterrupted();
+  const { signal, interrupted } = listenForInterrupt();
   const { port, dataDir, plainHttp } = options;
   const launched = await launchControlPlane(options.kind, { port, dataDir, plainHttp, signal });
   await using controlPlane = launched.controlPlane;
@@ -79,7 +79,7 @@ function announcement(
 ): Promise<string> {
   const logs = kind === 'kubernetes' ? resolve(folder, 'logs') : undefined;
   const facts = { kind, version, url, readyMs: Math.round(timings.totalMs), kubeconfig, ...(logs ? { logs } : {}) };
-  return printFacts(facts, output, () => {
+  return printValue(facts, output, () => {
     const seconds = (timings.totalMs / 1000).toFixed(1);
     const name = kind === 'embedded' ? 'embedded control plane' : 'Kubernetes';
     const lines = [

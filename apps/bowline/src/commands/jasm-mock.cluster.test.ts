@@ -7,8 +7,8 @@ import { bowline } from '../testing/test-operators.test-support.ts';
 
 const CANARY = 'canary-3f9c';
 
-/** corner creates a namespace for the test, and a function that runs `bowline jasm mock …` in it. */
-async function corner(files: Files) {
+/** setUpMock creates a namespace for the test, and a function that runs `bowline jasm mock …` in it. */
+async function setUpMock(files: Files) {
   const c = await cluster();
   const kubeconfig = await files.write('admin', JSON.stringify(await c.kubeconfig('admin')));
   const place = ['--kubeconfig', kubeconfig, '--namespace', c.namespace];
@@ -18,7 +18,7 @@ async function corner(files: Files) {
 
 it('stores secrets in the mock, shows their keys, their values only on request, and removes them', async () => {
   await using files = await temporaryFiles();
-  const { c, mock, key } = await corner(files);
+  const { c, mock, key } = await setUpMock(files);
   await using _ = c;
   expect((await mock('get')).out).toBe('The mock has no secrets.\n');
   const first = await mock('set', '/shop/db', `password=${CANARY}=x`, 'user=shop');
@@ -43,7 +43,7 @@ it('stores secrets in the mock, shows their keys, their values only on request, 
 
 it('keeps the other data of the Secret, and starts empty if its values cannot be parsed', async () => {
   await using files = await temporaryFiles();
-  const { c, mock, key } = await corner(files);
+  const { c, mock, key } = await setUpMock(files);
   await using _ = c;
   await c.admin.create(Secret, { metadata: key, stringData: { 'values.json': `{"a": ${CANARY}`, kept: 'as it is' } });
   for (const args of [['get'], ['set', '/a', 'b=c'], ['clear', '/a']]) {
@@ -66,7 +66,7 @@ it.each<[readonly string[], number, RegExp]>([
   [['clear', '/nowhere'], 1, /the mock has no secret at \/nowhere/],
 ])('rejects %j with exit code %i and a hint, without printing a value', async (args, code, message) => {
   await using files = await temporaryFiles();
-  const { c, mock } = await corner(files);
+  const { c, mock } = await setUpMock(files);
   await using _ = c;
   const answer = await mock(...args);
   expect(answer).toMatchObject({ code, err: expect.stringMatching(message) });

@@ -4,7 +4,7 @@ import { BowlineError } from '@bowline/runtime';
 import { connect, createClient } from '@bowline/runtime/client';
 import { Command } from 'commander';
 import { addClusterOptions, type ClusterOptions, findCluster } from '../cluster/connect-cluster.ts';
-import { untilInterrupted } from '../terminal/interrupt.ts';
+import { listenForInterrupt } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { fetchDefinitions, readDefinitions } from '../types/read-definitions.ts';
 import { GENERATED, typeModule } from '../types/type-module.ts';
@@ -89,7 +89,7 @@ async function fetchFrom(
       'bowline types needs a file with CRDs, or --crd with the names of the CRDs to read from the cluster',
     );
   }
-  using interruption = untilInterrupted();
+  using interruption = listenForInterrupt();
   const { config } = await findCluster(cluster, io.env);
   await using client = createClient({ transport: connect(config) });
   return await fetchDefinitions(client, names, interruption.signal);

@@ -6,10 +6,10 @@ import { addClusterOptions, type ClusterOptions, findCluster } from '../cluster/
 import { INSTALLED_IN } from '../install/labels.ts';
 import { DEFAULT_NAMESPACE } from '../install/names.ts';
 import { loadOperators } from '../operators/registry.ts';
-import { untilInterrupted } from '../terminal/interrupt.ts';
+import { listenForInterrupt } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { type OutputFormat, outputOption } from '../terminal/output-format.ts';
-import { abandonedOperators, perhapsAbandoned } from '../uninstall/abandoned-operators.ts';
+import { abandonedOperators, possiblyAbandoned } from '../uninstall/abandoned-operators.ts';
 import { readInstall } from '../uninstall/install-state.ts';
 import { kindsOf } from '../uninstall/operator-objects.ts';
 import { planUninstall } from '../uninstall/plan-uninstall.ts';
@@ -64,13 +64,13 @@ async function uninstall(options: UninstallCommandOptions, { registry, io }: Com
   const { namespace, deleteResources, output } = options;
   const chosen = options.operators?.split(',').map((name) => name.trim());
   if (chosen) await loadOperators(registry, chosen);
-  using interruption = untilInterrupted();
+  using interruption = listenForInterrupt();
   const { signal } = interruption;
   const { config } = await findCluster(options, io.env);
   await using client = createClient({ transport: connect(config) });
   const known = Object.keys(registry);
   const state = await readInstall(client, namespace, known, signal);
-  const suspects = await loadOperators(registry, perhapsAbandoned(state, chosen, known));
+  const suspects = await loadOperators(registry, possiblyAbandoned(state, chosen, known));
   const plan = planUninstall(state, chosen, await abandonedOperators(client, suspects, state, signal));
   if (plan.operators.length === 0 && plan.steps.length === 0) {
     const what = chosen ? `of ${chosen.join(', ')} ` : '';

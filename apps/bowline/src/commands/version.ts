@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { bowlineVersion, supportedKubernetes } from '../bowline-version.ts';
 import type { Io } from '../terminal/io.ts';
-import { type OutputFormat, outputOption, printFacts } from '../terminal/output-format.ts';
+import { type OutputFormat, outputOption, printValue } from '../terminal/output-format.ts';
 
 const versions = { version: bowlineVersion, node: process.versions.node, kubernetes: supportedKubernetes };
 
@@ -12,7 +12,7 @@ export function versionCommand(io: Io): Command {
     .addOption(outputOption('table'))
     .addHelpText('after', '\nExample:\n  bowline version -o json')
     .action(async ({ output }: { output: OutputFormat }) => {
-      io.out(await printFacts(versions, output, versionTable));
+      io.out(await printValue(versions, output, versionTable));
     });
 }
 

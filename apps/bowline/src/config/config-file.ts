@@ -19,9 +19,9 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
     text = await readFile(path, 'utf8');
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'it cannot be read';
-    throw refused(path, `${code}; pass a readable file with --config`, cause);
+    throw configFileError(path, `${code}; pass a readable file with --config`, cause);
   }
-  if (text.length > MAX_BYTES) throw refused(path, 'it is larger than 1 MiB; pass another file with --config');
+  if (text.length > MAX_BYTES) throw configFileError(path, 'it is larger than 1 MiB; pass another file with --config');
   return await parseConfig(path, text);
 }
 
@@ -30,15 +30,15 @@ async function parseConfig(path: string, text: string): Promise<ConfigFile> {
   const lines = new LineCounter();
   const documents = [...parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })];
   const [document] = documents;
-  if (documents.length > 1) throw refused(path, 'it contains several YAML documents; keep one');
+  if (documents.length > 1) throw configFileError(path, 'it contains several YAML documents; keep one');
   const [problem] = document?.errors ?? [];
   if (problem) {
     const { line } = lines.linePos(problem.pos[0]);
-    throw refused(path, `line ${line}: ${lowerFirst(problem.message)}; correct the YAML`);
+    throw configFileError(path, `line ${line}: ${lowerFirst(problem.message)}; correct the YAML`);
   }
   const contents = document?.contents ?? null;
   if (contents !== null && !isMap(contents) && !(isScalar(contents) && contents.value === null)) {
-    throw refused(path, 'it must be a map of settings, such as `operators: [configmap-sync]`');
+    throw configFileError(path, 'it must be a map of settings, such as `operators: [configmap-sync]`');
   }
   return {
     path,
@@ -70,6 +70,6 @@ function lowerFirst(text: string): string {
   return `${text.charAt(0).toLowerCase()}${text.slice(1)}`.replace(/\.$/, '');
 }
 
-function refused(path: string, problem: string, cause?: unknown): BowlineError {
+function configFileError(path: string, problem: string, cause?: unknown): BowlineError {
   return new BowlineError('BOWLINE_CONFIG_FILE', `cannot use the configuration file ${path}: ${problem}`, { cause });
 }

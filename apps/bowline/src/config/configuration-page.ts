@@ -104,20 +104,20 @@ function rows(schema: StructuralSchema, prefix: readonly string[], flags: readon
     const cells = [
       `\`${path.join('.')}\``,
       named.map(({ name: flag }) => `\`--${flag}\``).join(', '),
-      field.default === undefined ? '' : `\`${shownDefault(field.default)}\``,
-      meaning(field),
+      field.default === undefined ? '' : `\`${formatDefault(field.default)}\``,
+      describeField(field),
     ];
     return [`| ${cells.join(' | ')} |`];
   });
 }
 
-function shownDefault(value: unknown): string {
+function formatDefault(value: unknown): string {
   const text = JSON.stringify(value);
   // Without the quotes an empty string would not be visible.
   return value === '' ? text : text.replaceAll('"', '');
 }
 
-function meaning({ description = '', enum: choices, minimum, maximum }: StructuralSchema): string {
+function describeField({ description = '', enum: choices, minimum, maximum }: StructuralSchema): string {
   const bounds = minimum === undefined || maximum === undefined ? [] : [`${minimum} to ${maximum}.`];
   const named = choices?.map((choice) => `\`${String(choice)}\``).join(', ');
   return [description, ...(named === undefined ? [] : [`One of ${named}.`]), ...bounds]

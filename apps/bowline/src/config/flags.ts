@@ -81,11 +81,11 @@ function placeholder(schema: StructuralSchema): string {
   return schema.type === 'string' ? '<text>' : '<number>';
 }
 
-function helpOf({ description = '', default: usual }: StructuralSchema): string {
+function helpOf({ description = '', default: defaultValue }: StructuralSchema): string {
   const text = `${description.charAt(0).toLowerCase()}${description.slice(1)}`.replace(/\.$/, '');
-  if (usual === undefined) return text;
-  const shown = typeof usual === 'string' ? usual : JSON.stringify(usual);
-  return `${text}${text === '' ? '' : ' '}(default: ${shown})`;
+  if (defaultValue === undefined) return text;
+  const defaultText = typeof defaultValue === 'string' ? defaultValue : JSON.stringify(defaultValue);
+  return `${text}${text === '' ? '' : ' '}(default: ${defaultText})`;
 }
 
 function read(text: string, schema: StructuralSchema): unknown {

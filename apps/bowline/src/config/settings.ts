@@ -40,9 +40,11 @@ export interface SettingsInput {
 export function resolveSettings({ file, flags = [], operators, known }: SettingsInput): Settings {
   const merged = withFlags(file?.value, flags);
   if (file) {
-    const left = new Set(problemsOf(merged, operators, known).map(said));
+    const remaining = new Set(problemsOf(merged, operators, known).map(formatProblem));
     // A value that is missing in the file may come from a flag.
-    const problems = problemsOf(file.value, operators, known).filter((problem) => left.has(said(problem)));
+    const problems = problemsOf(file.value, operators, known).filter((problem) =>
+      remaining.has(formatProblem(problem)),
+    );
     refuseProblems(file.path, problems, file);
   }
   const given: Record<string, unknown> = { ...merged, operators: operators.map(({ name }) => name) };
@@ -130,9 +132,10 @@ function lastOf(field: string): string {
 function siblings(schema: StructuralSchema, field: string): readonly string[] {
   let parent: StructuralSchema | undefined = schema;
   for (const step of field.split('.').slice(0, -1)) {
-    const around: StructuralSchema = parent ?? {};
-    const values = typeof around.additionalProperties === 'object' ? around.additionalProperties : undefined;
-    const found = around.properties?.[step.replace(/\[\d+\]$/, '')] ?? values;
+    const parentSchema: StructuralSchema = parent ?? {};
+    const values =
+      typeof parentSchema.additionalProperties === 'object' ? parentSchema.additionalProperties : undefined;
+    const found = parentSchema.properties?.[step.replace(/\[\d+\]$/, '')] ?? values;
     parent = step.endsWith(']') ? found?.items : found;
   }
   return Object.keys(parent?.properties ?? {});
@@ -146,7 +149,7 @@ function refuseProblems(source: string, problems: readonly FieldProblem[], file?
   if (problems.length === 0) return;
   const lines = problems.map((problem) => {
     const line = file?.lineOf(problem.field);
-    return `${line === undefined ? '' : `line ${line}: `}${said(problem)}`;
+    return `${line === undefined ? '' : `line ${line}: `}${formatProblem(problem)}`;
   });
   throw new BowlineError(
     'BOWLINE_CONFIG_INVALID',
@@ -154,6 +157,6 @@ function refuseProblems(source: string, problems: readonly FieldProblem[], file?
   );
 }
 
-function said({ field, message }: FieldProblem): string {
+function formatProblem({ field, message }: FieldProblem): string {
   return `${field}: ${message}`;
 }

@@ -46,7 +46,7 @@ export function managerOptions(
 ): Omit<ManagerOptions, 'operators' | 'clientFor'> {
   const { leaderElection, health, metrics, drainTimeout } = manager;
   const namespace = manager.namespace ?? (isPod ? config.namespace : undefined) ?? DEFAULT_NAMESPACE;
-  const place = { namespace, isBesideServer: !isPod && isLoopback(config.server) };
+  const environment = { namespace, isServerLocal: !isPod && isLoopback(config.server) };
   return {
     namespace,
     namespaces: manager.namespaces,
@@ -58,6 +58,6 @@ export function managerOptions(
       renewDeadlineMs: parseDuration(leaderElection.renewDeadline),
       retryPeriodMs: parseDuration(leaderElection.retryPeriod),
     },
-    webhooksFor: (operator) => webhookServing(manager, place, operator),
+    webhooksFor: (operator) => webhookServing(manager, environment, operator),
   };
 }

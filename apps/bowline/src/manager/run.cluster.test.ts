@@ -4,7 +4,7 @@ import { ConfigMap, Lease, ValidatingWebhookConfiguration } from '@bowline/kuber
 import { describe, expect, it } from 'vitest';
 import { operators } from '../operators/operators.ts';
 import { temporaryFiles } from '../testing/child-process.test-support.ts';
-import { install, onceAsked } from '../testing/install.test-support.ts';
+import { install, retryUntilAdmitted } from '../testing/install.test-support.ts';
 import { Badge, bowline } from '../testing/test-operators.test-support.ts';
 
 const badgeOf = (namespace: string, text: string) =>
@@ -53,7 +53,7 @@ describe('bowline run', () => {
     await manager.logged(/controller started/);
     expect((await fetch(`http://127.0.0.1:${ports.health}/readyz`)).status).toBe(200);
     const rude = () => c.admin.create(Badge, badgeOf(c.namespace, 'rude'));
-    await onceAsked(() => expect(rude()).rejects.toThrow('spec.text is rude'));
+    await retryUntilAdmitted(() => expect(rude()).rejects.toThrow('spec.text is rude'));
     await c.admin.create(Badge, badgeOf(elsewhere, 'far'));
     await c.admin.create(Badge, badgeOf(c.namespace, 'near'));
     const { data } = await c.until(ConfigMap, { name: 'a' }, () => true);

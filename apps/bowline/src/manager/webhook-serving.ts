@@ -3,12 +3,12 @@ import type { WebhookServing } from '@bowline/runtime/manager';
 import type { ManagerConfig } from '../config/manager-config.ts';
 import { clusterName } from '../install/names.ts';
 
-/** ServingPlace describes where webhooks are served. */
-export interface ServingPlace {
+/** ServingEnvironment describes where webhooks are served. */
+export interface ServingEnvironment {
   /** The manager's namespace. */
   readonly namespace: string;
   /** Whether the API server is on the same machine, outside a cluster: then it reaches webhooks at a loopback address. */
-  readonly isBesideServer: boolean;
+  readonly isServerLocal: boolean;
 }
 
 /**
@@ -17,13 +17,13 @@ export interface ServingPlace {
  */
 export function webhookServing(
   { webhook, namespaces }: Pick<ManagerConfig, 'webhook' | 'namespaces'>,
-  { namespace, isBesideServer }: ServingPlace,
+  { namespace, isServerLocal }: ServingEnvironment,
   operator: Pick<Operator, 'name'>,
 ): WebhookServing {
-  const reachedAt = webhook.reachedAt ?? (isBesideServer ? 'loopback' : 'service');
+  const reachedAt = webhook.reachedAt ?? (isServerLocal ? 'loopback' : 'service');
   // A user who configures where webhooks are reached also has, or creates, configurations with that address.
-  const isByItself = isBesideServer && webhook.reachedAt === undefined;
-  const configurations = webhook.configurations ?? (isByItself ? 'runtime' : 'chart');
+  const isDefaultLoopback = isServerLocal && webhook.reachedAt === undefined;
+  const configurations = webhook.configurations ?? (isDefaultLoopback ? 'runtime' : 'chart');
   const { kind, name = '', folder = '', inject } = webhook.certificates;
   const certificates = {
     managed: { kind: 'managed' },

@@ -149,7 +149,7 @@ function loopback({ manager }: Settings): WebhookAddress {
 }
 
 function serving({ manager }: Settings, namespace: string, operator: Operator): WebhookServing {
-  return webhookServing(manager, { namespace, isBesideServer: false }, operator);
+  return webhookServing(manager, { namespace, isServerLocal: false }, operator);
 }
 
 function managerNamespace(name: string): Namespace {

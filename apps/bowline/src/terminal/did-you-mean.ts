@@ -4,11 +4,11 @@
 export function didYouMean(word: string, known: readonly string[]): string {
   let best: string | undefined;
   // Two typos, or one in a short word: more would be guessing.
-  let least = Math.min(3, Math.ceil(word.length / 2));
+  let bestDistance = Math.min(3, Math.ceil(word.length / 2));
   for (const candidate of known) {
-    const slips = distance(word, candidate);
-    if (slips < least) {
-      least = slips;
+    const edits = distance(word, candidate);
+    if (edits < bestDistance) {
+      bestDistance = edits;
       best = candidate;
     }
   }

@@ -7,10 +7,10 @@ export interface Interruption extends Disposable {
   readonly interrupted: Promise<void>;
 }
 
-/** untilInterrupted starts to listen for signals. */
-export function untilInterrupted(): Interruption {
+/** listenForInterrupt starts to listen for signals. */
+export function listenForInterrupt(): Interruption {
   const abort = new AbortController();
-  const forget: (() => void)[] = [];
+  const removeListeners: (() => void)[] = [];
   const interrupted = new Promise<void>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       const stop = (): void => {
@@ -18,14 +18,14 @@ export function untilInterrupted(): Interruption {
         resolve();
       };
       process.once(name, stop);
-      forget.push(() => process.off(name, stop));
+      removeListeners.push(() => process.off(name, stop));
     }
   });
   return {
     signal: abort.signal,
     interrupted,
     [Symbol.dispose]: () => {
-      for (const each of forget) each();
+      for (const each of removeListeners) each();
     },
   };
 }

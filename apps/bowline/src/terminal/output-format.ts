@@ -13,8 +13,8 @@ export function outputOption(byDefault: OutputFormat): Option {
   return new Option('-o, --output <format>', 'output format').choices(FORMATS).default(byDefault);
 }
 
-/** printFacts formats a value as text; `table` formats it for people. */
-export async function printFacts(value: unknown, format: OutputFormat, table: () => string): Promise<string> {
+/** printValue formats a value as text; `table` formats it for people. */
+export async function printValue(value: unknown, format: OutputFormat, table: () => string): Promise<string> {
   switch (format) {
     case 'table':
       return table();

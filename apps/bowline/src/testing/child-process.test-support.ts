@@ -12,12 +12,12 @@ export interface Child extends AsyncDisposable {
   /** logged resolves when a line of its output matches. */
   logged(pattern: RegExp): Promise<string>;
   /** stop sends a signal and returns how the process ended. */
-  stop(signal?: NodeJS.Signals): Promise<Ending>;
-  readonly ended: Promise<Ending>;
+  stop(signal?: NodeJS.Signals): Promise<ProcessResult>;
+  readonly ended: Promise<ProcessResult>;
 }
 
-/** Ending reports how a process ended. */
-export interface Ending {
+/** ProcessResult reports how a process ended. */
+export interface ProcessResult {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   /** The complete output. */
@@ -40,15 +40,15 @@ export async function startBowline(args: readonly string[]): Promise<Child> {
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => {
       lines.push(line);
-      for (const look of waiting) look();
+      for (const check of waiting) check();
     });
   }
-  const ended = once(child, 'close').then(async ([code, signal]): Promise<Ending> => {
-    for (const look of waiting) look();
+  const ended = once(child, 'close').then(async ([code, signal]): Promise<ProcessResult> => {
+    for (const check of waiting) check();
     await rm(folder, { recursive: true, force: true });
     return { code: code as number | null, signal: signal as NodeJS.Signals | null, output: lines.join('\n') };
   });
-  const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> => {
+  const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<ProcessResult> => {
     child.kill(signal);
     return ended;
   };
@@ -57,15 +57,15 @@ export async function startBowline(args: readonly string[]): Promise<Child> {
     stop,
     logged: (pattern) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const check = (): void => {
           const found = lines.find((line) => pattern.test(line));
           if (found === undefined && child.exitCode === null && child.signalCode === null) return;
-          waiting.delete(look);
+          waiting.delete(check);
           if (found === undefined) reject(new Error(`ended without ${pattern}:\n${lines.join('\n')}`));
           else resolve(found);
         };
-        waiting.add(look);
-        look();
+        waiting.add(check);
+        check();
       }),
     async [Symbol.asyncDispose]() {
       await stop('SIGKILL');

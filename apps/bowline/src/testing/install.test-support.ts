@@ -55,10 +55,10 @@ export async function install(c: Cluster, files: Files, args: readonly string[])
 }
 
 /**
- * onceAsked retries an operation that a webhook admits. The API server observes a configuration, and the authority that
+ * retryUntilAdmitted retries an operation that a webhook admits. The API server observes a configuration, and the authority that
  * it trusts, through its own watch, slightly behind other clients; until then it rejects the operation, and nothing has
  * changed.
  */
-export function onceAsked<T>(work: () => Promise<T>): Promise<T> {
+export function retryUntilAdmitted<T>(work: () => Promise<T>): Promise<T> {
   return vi.waitFor(work, { timeout: 20_000, interval: 100 });
 }

@@ -146,8 +146,8 @@ export const testOperators: Registry = {
   ghost: { summary: 'is never there', load: () => Promise.resolve(ghost) },
 };
 
-/** Ended reports how a command line ended. */
-export interface Ended {
+/** CommandResult reports how a command line ended. */
+export interface CommandResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
@@ -157,7 +157,7 @@ export interface Ended {
 export async function bowline(
   args: readonly string[],
   given: Partial<Io> & { readonly registry?: Registry } = {},
-): Promise<Ended> {
+): Promise<CommandResult> {
   const { registry = testOperators, ...others } = given;
   let out = '';
   let err = '';

@@ -3,9 +3,9 @@ import type { StructuralSchema } from '@bowline/machinery/schema';
 const MAX_WIDTH = 120;
 
 /** docComment returns the comment of a field or type, from the description of its schema; empty if there is none. */
-export function docComment({ description = '', default: usual }: StructuralSchema, indent: string): string {
-  const told = usual === undefined ? [] : [`Defaults to \`${JSON.stringify(usual)}\`.`];
-  const text = [description.trim(), ...told].filter((part) => part !== '').join('\n');
+export function docComment({ description = '', default: defaultValue }: StructuralSchema, indent: string): string {
+  const defaultNote = defaultValue === undefined ? [] : [`Defaults to \`${JSON.stringify(defaultValue)}\`.`];
+  const text = [description.trim(), ...defaultNote].filter((part) => part !== '').join('\n');
   if (text === '') return '';
   // A comment terminator in a description would end our comment.
   const lines = text

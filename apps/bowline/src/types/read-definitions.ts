@@ -15,17 +15,18 @@ export async function readDefinitions(path: string): Promise<readonly CustomReso
   const { parseAllDocuments } = await import('yaml');
   const documents = [...parseAllDocuments(await textOf(path), { prettyErrors: true })];
   const problem = documents.flatMap(({ errors }) => errors)[0];
-  if (problem) throw refused(path, `it is not valid YAML: ${problem.message.split('\n')[0]}`, problem);
+  if (problem) throw definitionsError(path, `it is not valid YAML: ${problem.message.split('\n')[0]}`, problem);
   const objects = documents.flatMap((document) => objectsOf(document.toJS({ maxAliasCount: 1000 }) as unknown));
   const found = objects.filter(({ kind }) => kind === 'CustomResourceDefinition');
   const old = found.find(({ apiVersion }) => apiVersion !== 'apiextensions.k8s.io/v1');
   if (old) {
-    throw refused(
+    throw definitionsError(
       path,
       `${old.metadata?.name} has the apiVersion ${old.apiVersion}; use apiextensions.k8s.io/v1, which \`kubectl get crd -o yaml\` prints`,
     );
   }
-  if (found.length === 0) throw refused(path, 'it contains no CustomResourceDefinition; pass the file with the CRDs');
+  if (found.length === 0)
+    throw definitionsError(path, 'it contains no CustomResourceDefinition; pass the file with the CRDs');
   // The file is trusted to match its kind: fields that it lacks get no types.
   return found as readonly unknown[] as readonly CustomResourceDefinition[];
 }
@@ -36,9 +37,9 @@ async function textOf(path: string): Promise<string> {
     text = await readFile(path, 'utf8');
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'it cannot be read';
-    throw refused(path, `${code}; pass a readable file`, cause);
+    throw definitionsError(path, `${code}; pass a readable file`, cause);
   }
-  if (text.length > MAX_BYTES) throw refused(path, 'it is larger than 64 MiB; pass the file with the CRDs');
+  if (text.length > MAX_BYTES) throw definitionsError(path, 'it is larger than 64 MiB; pass the file with the CRDs');
   return text;
 }
 
@@ -70,6 +71,6 @@ export async function fetchDefinitions(
   );
 }
 
-function refused(path: string, problem: string, cause?: unknown): BowlineError {
+function definitionsError(path: string, problem: string, cause?: unknown): BowlineError {
   return new BowlineError('BOWLINE_TYPES_INPUT', `cannot generate types from ${path}: ${problem}`, { cause });
 }

@@ -1,22 +1,22 @@
 import type { Operator } from '@bowline/runtime';
 import type { Client } from '@bowline/runtime/client';
 import { type InstallState, operatorsOf } from './install-state.ts';
-import { holdsAny, kindsOf } from './operator-objects.ts';
+import { hasHeldObjects, kindsOf } from './operator-objects.ts';
 import { scopeOf } from './plan-uninstall.ts';
 
 /**
- * perhapsAbandoned returns the operators that may have left objects although nothing is installed any more: those that
+ * possiblyAbandoned returns the operators that may have left objects although nothing is installed any more: those that
  * were chosen. If none is chosen and nothing is installed, it is unknown which operators ran: then it returns all known
  * ones.
  */
-export function perhapsAbandoned(
+export function possiblyAbandoned(
   { objects, workloads }: Pick<InstallState, 'objects' | 'workloads'>,
   chosen: readonly string[] | undefined,
   known: readonly string[],
 ): readonly string[] {
   const installed = operatorsOf(objects, workloads);
-  const asked = chosen ?? (installed.length === 0 ? known : []);
-  return asked.filter((name) => !installed.includes(name));
+  const candidates = chosen ?? (installed.length === 0 ? known : []);
+  return candidates.filter((name) => !installed.includes(name));
 }
 
 /**
@@ -33,7 +33,7 @@ export async function abandonedOperators(
   const scopes = operators.map(({ name }) => scopeOf(name, [], others));
   for (const kind of kindsOf(operators, scopes)) {
     const { operator } = kind.scope;
-    if (!abandoned.has(operator) && (await holdsAny(client, kind, signal))) abandoned.add(operator);
+    if (!abandoned.has(operator) && (await hasHeldObjects(client, kind, signal))) abandoned.add(operator);
   }
   return [...abandoned];
 }

@@ -21,8 +21,8 @@ import { parse } from 'yaml';
 import { CONFIG_KEY, INSTALLED_IN, NAME, PART_OF } from '../install/labels.ts';
 import { clusterName, identityOf } from '../install/names.ts';
 
-/** Found is an object in the cluster whose metadata is known. */
-export interface Found {
+/** FoundObject is an object in the cluster whose metadata is known. */
+export interface FoundObject {
   readonly resource: Resource<KubernetesObject>;
   readonly object: KubernetesObject;
 }
@@ -43,7 +43,7 @@ export interface InstallState {
   readonly namespace: string;
   readonly workloads: readonly InstalledWorkload[];
   /** All objects with the install's label, the configurations included. */
-  readonly objects: readonly Found[];
+  readonly objects: readonly FoundObject[];
   /** What runs from other namespaces of the cluster, by other installs or without one. */
   readonly others: readonly InstalledWorkload[];
 }
@@ -74,17 +74,17 @@ export async function readInstall(
   signal: AbortSignal,
 ): Promise<InstallState> {
   const labelSelector = `${partOf},${INSTALLED_IN}=${namespace}`;
-  const objects: Found[] = [];
+  const objects: FoundObject[] = [];
   for (const resource of KINDS) {
     const { items } = await client.list(resource, { labelSelector, metadataOnly: true, signal });
     objects.push(...items.map((object) => ({ resource, object })));
   }
   const all = await client.list(ConfigMap, { labelSelector: `${partOf},${INSTALLED_IN}`, signal });
   const installed = all.items.flatMap(workloadOf);
-  const everywhere = [...installed, ...(await runWithoutInstall(client, installed, known, signal))];
+  const everywhere = [...installed, ...(await runningWithoutInstall(client, installed, known, signal))];
   return {
     namespace,
-    objects: [...objects, ...(await madeAtRunTime(client, namespace, known, signal))],
+    objects: [...objects, ...(await createdAtRunTime(client, namespace, known, signal))],
     workloads: installed.filter((each) => each.namespace === namespace),
     others: everywhere.filter((each) => each.namespace !== namespace),
   };
@@ -98,19 +98,22 @@ const partOf = Object.entries(PART_OF)
 const SHARED = 'bowline';
 
 /** ownerOf returns the operator that an object is for; undefined for objects that the operators of an install share. */
-export function ownerOf({ object }: Found): string | undefined {
+export function ownerOf({ object }: FoundObject): string | undefined {
   const name = object.metadata?.labels?.[NAME];
   return name === SHARED ? undefined : name;
 }
 
 /** operatorsOf returns the names of the operators that have installed objects. */
-export function operatorsOf(objects: readonly Found[], workloads: readonly InstalledWorkload[]): readonly string[] {
+export function operatorsOf(
+  objects: readonly FoundObject[],
+  workloads: readonly InstalledWorkload[],
+): readonly string[] {
   const named = [...objects.flatMap((found) => ownerOf(found) ?? []), ...workloads.flatMap((each) => each.operators)];
   return [...new Set(named)].sort();
 }
 
 /** A process that holds an operator's Lease runs it. Where the operator works is unknown then: perhaps everywhere. */
-async function runWithoutInstall(
+async function runningWithoutInstall(
   client: Pick<Client, 'list'>,
   installed: readonly InstalledWorkload[],
   known: readonly string[],
@@ -131,13 +134,13 @@ async function runWithoutInstall(
 }
 
 /** The names of objects that operators create for themselves while they run follow from the operators' names. */
-async function madeAtRunTime(
+async function createdAtRunTime(
   client: Pick<Client, 'find'>,
   namespace: string,
   operators: readonly string[],
   signal: AbortSignal,
-): Promise<readonly Found[]> {
-  const found: Found[] = [];
+): Promise<readonly FoundObject[]> {
+  const found: FoundObject[] = [];
   for (const operator of operators) {
     const label = { [NAME]: operator };
     for (const [resource, key] of webhookObjects(operator, namespace)) {
@@ -170,7 +173,7 @@ function named(
   resource: Resource<KubernetesObject>,
   { metadata }: KubernetesObject,
   labels: Readonly<Record<string, string>>,
-): Found {
+): FoundObject {
   return { resource, object: { metadata: { ...metadata, labels } } };
 }
 

@@ -51,8 +51,8 @@ export async function* objectsOf(
 ): AsyncGenerator<readonly KubernetesObject[]> {
   const { namespaces, others } = scope;
   if (others === 'all') return;
-  const places = resource.scope === 'Namespaced' ? (namespaces ?? [undefined]) : [undefined];
-  for (const namespace of places) {
+  const namespacesToList = resource.scope === 'Namespaced' ? (namespaces ?? [undefined]) : [undefined];
+  for (const namespace of namespacesToList) {
     let next: string | undefined;
     do {
       let page: Awaited<ReturnType<typeof client.list>>;
@@ -73,8 +73,12 @@ export function hasOurFinalizer(object: KubernetesObject, { finalizers }: KindIn
   return finalizers.some((finalizer) => hasFinalizer(object, finalizer));
 }
 
-/** holdsAny reports whether any object of a kind waits for the operator. */
-export async function holdsAny(client: Pick<Client, 'list'>, kind: KindInScope, signal: AbortSignal): Promise<boolean> {
+/** hasHeldObjects reports whether any object of a kind waits for the operator. */
+export async function hasHeldObjects(
+  client: Pick<Client, 'list'>,
+  kind: KindInScope,
+  signal: AbortSignal,
+): Promise<boolean> {
   for await (const page of objectsOf(client, kind, signal)) {
     if (page.some((object) => hasOurFinalizer(object, kind))) return true;
   }

@@ -1,11 +1,11 @@
 import { ClusterRole, ConfigMap, Deployment, type KubernetesObject, type Resource, Service } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
-import { perhapsAbandoned } from './abandoned-operators.ts';
-import type { Found, InstalledWorkload, InstallState } from './install-state.ts';
+import { possiblyAbandoned } from './abandoned-operators.ts';
+import type { FoundObject, InstalledWorkload, InstallState } from './install-state.ts';
 import { planUninstall } from './plan-uninstall.ts';
 import { describe as nameOf } from './run-uninstall.ts';
 
-const found = (resource: Resource<KubernetesObject>, name: string, owner: string): Found => ({
+const found = (resource: Resource<KubernetesObject>, name: string, owner: string): FoundObject => ({
   resource,
   object: { metadata: { name, labels: { 'app.kubernetes.io/name': owner } } },
 });
@@ -83,7 +83,7 @@ describe('planUninstall', () => {
     ['none if an install exists', shared, undefined, []],
     ['the chosen operators that are not installed', shared, ['b', 'c'], ['c']],
   ])('returns as possibly abandoned %s', (_, state, chosen, expected) => {
-    expect(perhapsAbandoned(state, chosen, ['a', 'b', 'c'])).toEqual(expected);
+    expect(possiblyAbandoned(state, chosen, ['a', 'b', 'c'])).toEqual(expected);
   });
 
   it.each<[string, readonly InstalledWorkload[], readonly string[] | 'all']>([

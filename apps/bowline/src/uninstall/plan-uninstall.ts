@@ -14,12 +14,12 @@ import {
   ValidatingWebhookConfiguration,
 } from '@bowline/kubernetes';
 import { BowlineError } from '@bowline/runtime';
-import { type Found, type InstalledWorkload, type InstallState, operatorsOf, ownerOf } from './install-state.ts';
+import { type FoundObject, type InstalledWorkload, type InstallState, operatorsOf, ownerOf } from './install-state.ts';
 
 /** Step is one step of an uninstall: its objects are removed before the next step begins. */
 export interface Step {
   readonly name: 'webhooks' | 'workloads' | 'rights' | 'leftovers' | 'configuration';
-  readonly objects: readonly Found[];
+  readonly objects: readonly FoundObject[];
 }
 
 /** Scope describes where an operator of the install worked. */
@@ -68,18 +68,18 @@ export function planUninstall(
 ): Plan {
   const { namespace, workloads, objects, others } = state;
   const installed = operatorsOf(objects, workloads);
-  const leftOf = [...installed, ...abandoned];
-  const operators = (chosen ?? leftOf).filter((name) => leftOf.includes(name));
+  const removable = [...installed, ...abandoned];
+  const operators = (chosen ?? removable).filter((name) => removable.includes(name));
   const leaving = workloads.filter((each) => each.operators.some((name) => operators.includes(name)));
   for (const workload of leaving) refuseShared(workload, operators);
   const isEmpty = installed.every((name) => operators.includes(name));
-  const goes = (found: Found): boolean => {
+  const isRemoved = (found: FoundObject): boolean => {
     const owner = ownerOf(found);
     return owner === undefined ? isEmpty : operators.includes(owner);
   };
   const steps = ORDER.map(([name, kinds]) => ({
     name,
-    objects: objects.filter((found) => kinds.some(({ id }) => id === found.resource.id) && goes(found)),
+    objects: objects.filter((found) => kinds.some(({ id }) => id === found.resource.id) && isRemoved(found)),
   }));
   return {
     namespace,

@@ -3,8 +3,15 @@ import type { Clock } from '@bowline/machinery';
 import { BowlineError, type Operator } from '@bowline/runtime';
 import type { Client } from '@bowline/runtime/client';
 import { PART_OF } from '../install/labels.ts';
-import type { Found } from './install-state.ts';
-import { deleteObjects, holdsAny, isGone, type KindInScope, kindsOf, releaseObjects } from './operator-objects.ts';
+import type { FoundObject } from './install-state.ts';
+import {
+  deleteObjects,
+  hasHeldObjects,
+  isGone,
+  type KindInScope,
+  kindsOf,
+  releaseObjects,
+} from './operator-objects.ts';
 import type { Plan } from './plan-uninstall.ts';
 
 /** UninstallOptions configures an uninstall. */
@@ -26,7 +33,7 @@ export interface UninstallOptions {
   readonly progress: (line: string) => void;
 }
 
-const BETWEEN_LOOKS_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
 /**
  * runUninstall executes a plan. Every step is complete before the next begins, and reads from the cluster what is left
@@ -51,7 +58,7 @@ export async function runUninstall(options: UninstallOptions): Promise<void> {
   }
 }
 
-async function remove({ client, progress, ...options }: UninstallOptions, found: Found): Promise<void> {
+async function remove({ client, progress, ...options }: UninstallOptions, found: FoundObject): Promise<void> {
   const { resource, object } = found;
   const { uid } = object.metadata ?? {};
   const isWorkload = resource.id === Deployment.id;
@@ -72,14 +79,14 @@ async function remove({ client, progress, ...options }: UninstallOptions, found:
 
 async function untilGone(
   { client, wire, timeoutMs, signal }: Pick<UninstallOptions, 'client' | 'wire' | 'timeoutMs' | 'signal'>,
-  found: Found,
+  found: FoundObject,
 ): Promise<void> {
   const until = wire.monotonic() + timeoutMs;
   for (;;) {
     const current = await client.find(found.resource, keyOf(found.object), { signal });
     if (!current || current.metadata?.uid !== found.object.metadata?.uid) return;
-    if (wire.monotonic() >= until) throw stuck(`${describe(found)} and its pods`);
-    await wire.sleep(BETWEEN_LOOKS_MS, signal);
+    if (wire.monotonic() >= until) throw timeoutError(`${describe(found)} and its pods`);
+    await wire.sleep(POLL_INTERVAL_MS, signal);
   }
 }
 
@@ -99,8 +106,8 @@ async function deleteAll(options: UninstallOptions, kinds: readonly KindInScope[
     if (left.length === 0) break;
     if (left.length !== before) progress(`waiting for ${left.length} objects to be deleted`);
     before = left.length;
-    if (wire.monotonic() >= until) throw stuck(some(left));
-    await wire.sleep(BETWEEN_LOOKS_MS, signal);
+    if (wire.monotonic() >= until) throw timeoutError(abbreviate(left));
+    await wire.sleep(POLL_INTERVAL_MS, signal);
   }
   if (before !== undefined) progress('all objects are deleted');
 }
@@ -111,7 +118,7 @@ async function requireRunning(
   kinds: readonly KindInScope[],
 ): Promise<void> {
   for (const kind of kinds) {
-    if (!(await holdsAny(client, kind, signal))) continue;
+    if (!(await hasHeldObjects(client, kind, signal))) continue;
     const workload = plan.workloads.find(({ operators }) => operators.includes(kind.scope.operator));
     const key = { namespace: plan.namespace, name: workload?.name ?? 'bowline' };
     const running = await client.find(Deployment, key, { signal });
@@ -149,18 +156,18 @@ export function describe({
   resource,
   object,
 }: {
-  readonly resource: Found['resource'];
+  readonly resource: FoundObject['resource'];
   readonly object: KubernetesObject;
 }): string {
   return `${resource.kind} ${keyString(keyOf(object))}`;
 }
 
-function some(names: readonly string[]): string {
+function abbreviate(names: readonly string[]): string {
   const shown = names.slice(0, 5).join(', ');
   return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
 }
 
-function stuck(what: string): BowlineError {
+function timeoutError(what: string): BowlineError {
   return new BowlineError(
     'BOWLINE_UNINSTALL_STUCK',
     `${what} were not deleted in time: see their conditions, events and finalizers; run the command again to continue, with a longer --timeout if they are only slow`,

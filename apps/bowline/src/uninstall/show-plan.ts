@@ -1,6 +1,6 @@
 import { keyOf } from '@bowline/kubernetes';
 import type { Client } from '@bowline/runtime/client';
-import { type OutputFormat, printFacts } from '../terminal/output-format.ts';
+import { type OutputFormat, printValue } from '../terminal/output-format.ts';
 import { hasOurFinalizer, type KindInScope, objectsOf } from './operator-objects.ts';
 import type { Plan } from './plan-uninstall.ts';
 import { describe } from './run-uninstall.ts';
@@ -57,7 +57,7 @@ export function showPlan(
       remove: objects.map(({ resource, object }) => ({ kind: resource.kind, ...keyOf(object) })),
     })),
   };
-  return printFacts(value, format, () => planTable(plan, counts, deleteResources));
+  return printValue(value, format, () => planTable(plan, counts, deleteResources));
 }
 
 function planTable(plan: Plan, counts: readonly KindCount[], deleteResources: boolean): string {

@@ -13,7 +13,7 @@ import {
 } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { startBowline, temporaryFiles } from '../testing/child-process.test-support.ts';
-import { install, onceAsked } from '../testing/install.test-support.ts';
+import { install, retryUntilAdmitted } from '../testing/install.test-support.ts';
 import { bowline, Medal } from '../testing/test-operators.test-support.ts';
 
 const crd = { name: 'medals.cli.test.bowline.dev' };
@@ -37,7 +37,9 @@ describe('bowline uninstall', () => {
         Boolean(webhooks?.[0]?.clientConfig.caBundle),
       );
       await manager.logged(/serving webhooks/);
-      await onceAsked(() => c.admin.create(Medal, Medal.withDefaults({ metadata: medal, spec: { text: 'gold' } })));
+      await retryUntilAdmitted(() =>
+        c.admin.create(Medal, Medal.withDefaults({ metadata: medal, spec: { text: 'gold' } })),
+      );
       await c.until(ConfigMap, medal, ({ data }) => data?.text === 'gold');
       await manager.stop();
     }
@@ -131,7 +133,9 @@ describe('bowline uninstall', () => {
     {
       await using manager = await start();
       await manager.logged(/serving webhooks/);
-      await onceAsked(() => c.admin.create(Medal, Medal.withDefaults({ metadata: medal, spec: { text: 'gold' } })));
+      await retryUntilAdmitted(() =>
+        c.admin.create(Medal, Medal.withDefaults({ metadata: medal, spec: { text: 'gold' } })),
+      );
       await c.until(ConfigMap, medal, ({ data }) => data?.text === 'gold');
       await manager.stop();
     }
@@ -171,7 +175,9 @@ describe('bowline uninstall', () => {
       Boolean(webhooks?.[0]?.clientConfig.caBundle),
     );
     await manager.logged(/serving webhooks/);
-    await onceAsked(() => c.admin.create(Medal, Medal.withDefaults({ metadata: medal, spec: { text: 'gold' } })));
+    await retryUntilAdmitted(() =>
+      c.admin.create(Medal, Medal.withDefaults({ metadata: medal, spec: { text: 'gold' } })),
+    );
     await c.until(ConfigMap, medal, ({ data }) => data?.text === 'gold');
 
     const workload = { namespace: home, name: 'bowline' };

@@ -4,7 +4,7 @@ import { commandsToTry } from './commands-to-try.ts';
 
 const sample = { apiVersion: 'cli.test.bowline.dev/v1', kind: 'Badge', metadata: { namespace: 'a', name: 'b' } };
 const withSample = { ...badge, samples: [sample] };
-const withTries = { ...sticker, local: { tries: ['bowline sticker peel a', 'kubectl get stickers'] } };
+const withTries = { ...sticker, local: { suggestedCommands: ['bowline sticker peel a', 'kubectl get stickers'] } };
 const events = 'kubectl get events -A --watch';
 
 describe('commandsToTry', () => {

@@ -1,7 +1,7 @@
 import type { Operator } from '@bowline/runtime';
 
 /** Without the command for events: users would not read more. */
-const MOST_COMMANDS = 2;
+const MAX_COMMANDS = 2;
 
 /**
  * commandsToTry returns three commands that users can copy: the best of every operator first, then others, and finally
@@ -12,11 +12,11 @@ export function commandsToTry(
   kubeconfig: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
-  const byOperator = operators.map((operator) => operator.local.tries ?? looksAtSample(operator));
-  const ranks = Array.from({ length: MOST_COMMANDS }, (_, rank) =>
+  const byOperator = operators.map((operator) => operator.local.suggestedCommands ?? sampleCommands(operator));
+  const ranks = Array.from({ length: MAX_COMMANDS }, (_, rank) =>
     byOperator.flatMap((tries) => tries.slice(rank, rank + 1)),
   );
-  const chosen = ranks.flat().slice(0, MOST_COMMANDS);
+  const chosen = ranks.flat().slice(0, MAX_COMMANDS);
   const bowline = env.npm_lifecycle_event === undefined ? 'bowline' : 'npm run bowline --';
   const place = kubeconfig === undefined ? '' : ` --kubeconfig ${kubeconfig}`;
   return [...(chosen.length > 0 ? chosen : ['kubectl get namespaces']), 'kubectl get events -A --watch'].map((line) =>
@@ -27,7 +27,7 @@ export function commandsToTry(
   );
 }
 
-function looksAtSample({ resources, samples }: Operator): readonly string[] {
+function sampleCommands({ resources, samples }: Operator): readonly string[] {
   for (const { kind, plural } of resources) {
     const sample = samples.find((each) => each.kind === kind);
     if (!sample) continue;

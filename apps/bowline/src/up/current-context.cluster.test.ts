@@ -4,7 +4,7 @@ import { controller, defineOperator, type Sample } from '@bowline/runtime';
 import { defineResource, s } from '@bowline/runtime/resource';
 import { expect, it } from 'vitest';
 import { temporaryFiles } from '../testing/child-process.test-support.ts';
-import { bowline, type Ended } from '../testing/test-operators.test-support.ts';
+import { bowline, type CommandResult } from '../testing/test-operators.test-support.ts';
 
 /** Ribbon is a kind that no other test uses: the operator works in the whole cluster. */
 const Ribbon = defineResource({
@@ -16,7 +16,11 @@ const Ribbon = defineResource({
   status: s.object({}),
 });
 
-async function upIn(c: Cluster, sample: Sample, ...options: string[]): Promise<Ended & { readonly asked: string[] }> {
+async function upIn(
+  c: Cluster,
+  sample: Sample,
+  ...options: string[]
+): Promise<CommandResult & { readonly questions: string[] }> {
   const ribbon = defineOperator({
     name: 'ribbon',
     domain: 'bowline.dev',
@@ -26,16 +30,16 @@ async function upIn(c: Cluster, sample: Sample, ...options: string[]): Promise<E
   });
   await using files = await temporaryFiles();
   const KUBECONFIG = await files.write('kubeconfig', JSON.stringify(await c.kubeconfig('admin')));
-  const asked: string[] = [];
+  const questions: string[] = [];
   const ended = await bowline(['up', '--control-plane', 'current-context', '--exit-when-ready', '--json', ...options], {
     registry: { ribbon: { summary: 'ties ribbons', load: () => Promise.resolve(ribbon) } },
     env: { KUBECONFIG },
     ask: (question) => {
-      asked.push(question);
+      questions.push(question);
       return Promise.resolve('y');
     },
   });
-  return { ...ended, asked };
+  return { ...ended, questions };
 }
 
 it('uses the cluster of the current context after confirmation, and creates samples there only on request', async () => {

@@ -62,7 +62,7 @@ export async function installOperators({ cluster, settings, signal }: InstallInp
   if (!isOwn) return;
   for (const operator of operators) {
     await applyObjects(admin, rightsOf(operator, manager), signal);
-    await untilHonoured(await cluster.clientFor(operator), signal);
+    await untilPermissionsApply(await cluster.clientFor(operator), signal);
   }
 }
 
@@ -70,16 +70,16 @@ function rightsOf(operator: Operator, manager: ManagerConfig): readonly Kubernet
   return rbacManifests(operator, {
     namespace: MANAGER_NAMESPACE,
     name: clusterName(operator.name, MANAGER_NAMESPACE),
-    webhooks: webhookServing(manager, { namespace: MANAGER_NAMESPACE, isBesideServer: true }, operator),
+    webhooks: webhookServing(manager, { namespace: MANAGER_NAMESPACE, isServerLocal: true }, operator),
   });
 }
 
-async function untilHonoured(client: Client, signal: AbortSignal): Promise<void> {
+async function untilPermissionsApply(client: Client, signal: AbortSignal): Promise<void> {
   const question = {
     verb: 'create',
     group: 'coordination.k8s.io',
     resource: 'leases',
     namespace: MANAGER_NAMESPACE,
   } as const;
-  while (!(await client.mayI(question, { signal })).allowed) await systemClock.sleep(ROLE_POLL_MS, signal);
+  while (!(await client.canI(question, { signal })).allowed) await systemClock.sleep(ROLE_POLL_MS, signal);
 }

@@ -5,18 +5,18 @@ import { createLog, Manager, preferSmallHeap } from '@bowline/runtime/manager';
 import { resolveSettings, type Settings, withConfigured } from '../config/settings.ts';
 import { managerOptions } from '../manager/run-manager.ts';
 import { webhookServing } from '../manager/webhook-serving.ts';
-import { untilInterrupted } from '../terminal/interrupt.ts';
+import { listenForInterrupt } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { applyObjects } from './apply-objects.ts';
 import { installOperators, MANAGER_NAMESPACE } from './install-operators.ts';
 import type { Terminal } from './screen.ts';
-import { openUpCluster, type UpCluster, type Where } from './up-cluster.ts';
+import { openUpCluster, type UpCluster, type UpTarget } from './up-cluster.ts';
 import { UpView } from './up-view.ts';
 import { type ObjectState, WatchedObjects } from './watched-objects.ts';
 
 /** UpOptions holds the options of `bowline up`. */
 export interface UpOptions {
-  readonly controlPlane: Where;
+  readonly controlPlane: UpTarget;
   readonly port?: number | undefined;
   readonly dataDir?: string | undefined;
   readonly kubeconfig?: string | undefined;
@@ -43,22 +43,22 @@ export interface UpInput {
 export async function runUp({ operators, options, io, terminal }: UpInput): Promise<void> {
   // The same as in `bowline run`: this is the memory that operators need in a cluster.
   preferSmallHeap();
-  const begun = systemClock.monotonic();
+  const startedAt = systemClock.monotonic();
   const timeoutMs = parseDuration(options.timeout);
-  using interruption = untilInterrupted();
+  using interruption = listenForInterrupt();
   const view = new UpView({ io, terminal, json: options.json });
-  const { controlPlane: where } = options;
+  const { controlPlane: target } = options;
   view.progress(
-    where === 'current-context' ? 'using the cluster of the current context' : `starting the ${where} control plane`,
+    target === 'current-context' ? 'using the cluster of the current context' : `starting the ${target} control plane`,
   );
   const warnings = warningsOf(operators);
-  await using cluster = await openUpCluster({ ...options, where, warnings, signal: interruption.signal }, io);
+  await using cluster = await openUpCluster({ ...options, target, warnings, signal: interruption.signal }, io);
   const settings = await withConfigured(localSettings(operators));
   view.progress(`installing ${operators.map(({ name }) => name).join(', ')}`);
   await installOperators({ cluster, settings, signal: interruption.signal });
 
-  const over = new AbortController();
-  const signal = AbortSignal.any([interruption.signal, over.signal]);
+  const stopController = new AbortController();
+  const signal = AbortSignal.any([interruption.signal, stopController.signal]);
   const watched = new WatchedObjects(cluster.admin, operators, () => view.changed(watched));
   const watching = watched.run(signal);
   const running = new Manager({
@@ -67,17 +67,18 @@ export async function runUp({ operators, options, io, terminal }: UpInput): Prom
   }).run(signal);
   const failed = Promise.race([running.then(() => new Promise<never>(() => {})), cluster.crashed]);
   try {
-    const shown = (options.samples ?? cluster.isOwn) ? operators.filter(({ samples }) => samples.length > 0) : [];
-    const samples = shown.flatMap((operator) => operator.samples.map(inManagerNamespace));
+    const operatorsWithSamples =
+      (options.samples ?? cluster.isOwn) ? operators.filter(({ samples }) => samples.length > 0) : [];
+    const samples = operatorsWithSamples.flatMap((operator) => operator.samples.map(inManagerNamespace));
     if (samples.length > 0) view.progress('creating the samples');
     await Promise.race([applyObjects(cluster.admin, samples, signal), failed]);
-    const wanted = shown.flatMap(statesToAwait);
+    const wanted = operatorsWithSamples.flatMap(statesToAwait);
     const isReady = await Promise.race([
       watched.until((states) => unready(states, wanted).length === 0, signal),
       ...(options.exitWhenReady ? [systemClock.sleep(timeoutMs, signal).then(() => false)] : []),
       failed,
     ]);
-    const readyMs = Math.round(systemClock.monotonic() - begun);
+    const readyMs = Math.round(systemClock.monotonic() - startedAt);
     view.ready({ cluster, operators, warnings, watched, readyMs, isReady, keepsData: options.dataDir !== undefined });
     if (!isReady) throw notReady(options, unready(watched.states(), wanted));
     if (!options.exitWhenReady) await Promise.race([interruption.interrupted, failed]);
@@ -86,7 +87,7 @@ export async function runUp({ operators, options, io, terminal }: UpInput): Prom
     if (!interruption.signal.aborted) throw error;
   } finally {
     view.end();
-    over.abort();
+    stopController.abort();
     await Promise.allSettled([running, watching]);
   }
 }
@@ -98,7 +99,7 @@ function upManagerOptions({ manager, operators, sections }: Settings, cluster: U
   const quiet = { healthAddress: '0', metricsAddress: '0' };
   if (!isOwn) return { ...managerOptions(manager, connection), ...common, ...quiet };
   const webhook = { ...manager.webhook, address: '127.0.0.1:0' };
-  const place = { namespace: MANAGER_NAMESPACE, isBesideServer: true };
+  const place = { namespace: MANAGER_NAMESPACE, isServerLocal: true };
   return {
     ...common,
     ...quiet,
@@ -133,7 +134,9 @@ function statesToAwait({ resources, samples, local }: Operator): readonly string
   const own = samples.filter(({ kind }) => resources.some((resource) => resource.kind === kind));
   return [
     ...own.map((sample) => `${sample.kind} ${keyString(keyOf(sample))}`),
-    ...(local.shows ?? []).flatMap(({ resource, awaits }) => awaits.map((key) => `${resource.kind} ${key}`)),
+    ...(local.displayedResources ?? []).flatMap(({ resource, awaits }) =>
+      awaits.map((key) => `${resource.kind} ${key}`),
+    ),
   ];
 }
 

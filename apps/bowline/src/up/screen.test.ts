@@ -11,15 +11,13 @@ const state = (key: string, isReady: boolean, message = 'all is well'): ObjectSt
   message,
 });
 
-const nothing: Picture = { heading: ['ready'], states: [], happenings: [], notes: [] };
+const nothing: Picture = { heading: ['ready'], states: [], events: [], notes: [] };
 
 describe('draw', () => {
   it('shows objects below their operator, then the latest events, then warnings', () => {
-    const happenings = [
-      { at: '2026-11-16T04:29:36Z', isWarning: false, text: 'ConfigMapSync a/b Created: created c/b' },
-    ];
+    const events = [{ at: '2026-11-16T04:29:36Z', isWarning: false, text: 'ConfigMapSync a/b Created: created c/b' }];
     const states = [state('a/b', true), state('a/c', false)];
-    const picture: Picture = { ...nothing, states, happenings, notes: ['careful'] };
+    const picture: Picture = { ...nothing, states, events, notes: ['careful'] };
     expect(draw(picture, plain, 80)).toEqual([
       'ready',
       '',

@@ -1,40 +1,36 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Colors } from '../terminal/colors.ts';
-import type { Happening, ObjectState } from './watched-objects.ts';
+import type { DisplayedEvent, ObjectState } from './watched-objects.ts';
 
 /** Picture holds what the screen shows. */
 export interface Picture {
   /** Lines that stay: the cluster, the kubeconfig, and commands to try. */
   readonly heading: readonly string[];
   readonly states: readonly ObjectState[];
-  readonly happenings: readonly Happening[];
+  readonly events: readonly DisplayedEvent[];
   /** Warnings and errors of the operators. */
   readonly notes: readonly string[];
 }
 
-const MOST_STATES = 12;
-const MOST_HAPPENINGS = 5;
-const MOST_NOTES = 3;
+const MAX_STATES = 12;
+const MAX_EVENTS = 5;
+const MAX_NOTES = 3;
 
 /** draw returns the picture as lines that fit into a width. */
-export function draw(
-  { heading, states, happenings, notes }: Picture,
-  colors: Colors,
-  width: number,
-): readonly string[] {
+export function draw({ heading, states, events, notes }: Picture, colors: Colors, width: number): readonly string[] {
   const lines: string[] = [...heading, ''];
   let operator = '';
-  for (const state of states.slice(0, MOST_STATES)) {
+  for (const state of states.slice(0, MAX_STATES)) {
     if (state.operator !== operator) lines.push(colors.bold(state.operator));
     operator = state.operator;
     lines.push(stateLine(state, colors, width));
   }
-  if (states.length > MOST_STATES) lines.push(colors.dim(`  and ${states.length - MOST_STATES} more`));
-  if (happenings.length > 0) {
+  if (states.length > MAX_STATES) lines.push(colors.dim(`  and ${states.length - MAX_STATES} more`));
+  if (events.length > 0) {
     lines.push('', colors.bold('latest'));
-    for (const each of happenings.slice(-MOST_HAPPENINGS)) lines.push(happeningLine(each, colors, width));
+    for (const each of events.slice(-MAX_EVENTS)) lines.push(eventLine(each, colors, width));
   }
-  for (const note of notes.slice(-MOST_NOTES)) lines.push(colors.yellow(cut(note, width)));
+  for (const note of notes.slice(-MAX_NOTES)) lines.push(colors.yellow(cut(note, width)));
   return lines;
 }
 
@@ -50,9 +46,9 @@ export function stateLine(
   return `${start}${isReady ? colors.green(word) : colors.yellow(word)}  ${rest}`;
 }
 
-/** happeningLine returns the line for one event. */
-export function happeningLine(
-  { at, isWarning, text }: Happening,
+/** eventLine returns the line for one event. */
+export function eventLine(
+  { at, isWarning, text }: DisplayedEvent,
   colors: Colors,
   width = Number.POSITIVE_INFINITY,
 ): string {

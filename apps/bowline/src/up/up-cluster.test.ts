@@ -12,14 +12,14 @@ it('prints the cluster of the current context and what is unsafe there, and does
       'current-context': 'a',
     }),
   );
-  const asked: string[] = [];
+  const questions: string[] = [];
   const ask = (question: string): Promise<string | undefined> => {
-    asked.push(question);
+    questions.push(question);
     return Promise.resolve('no');
   };
   const args = ['up', '--control-plane', 'current-context', '--operators', 'badge,sticker'];
   const { code, out, err } = await bowline(args, { env: { KUBECONFIG }, ask });
-  expect(asked).toEqual([expect.stringContaining('https://cluster.example.com')]);
+  expect(questions).toEqual([expect.stringContaining('https://cluster.example.com')]);
   expect(err).toMatch(/caution: sticker: glue is strong\n.*nothing was changed in the cluster.*UP_UNCONFIRMED/s);
   expect({ code, out }).toEqual({ code: 2, out: '' });
 });

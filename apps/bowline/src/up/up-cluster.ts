@@ -7,12 +7,12 @@ import { type ControlPlaneKind, launchControlPlane } from '../control-plane/laun
 import type { Io } from '../terminal/io.ts';
 import { accountOf } from './install-operators.ts';
 
-/** Where selects where `bowline up` works: on a control plane of its own, or in the cluster of the current context. */
-export type Where = ControlPlaneKind | 'current-context';
+/** UpTarget selects where `bowline up` works: on a control plane of its own, or in the cluster of the current context. */
+export type UpTarget = ControlPlaneKind | 'current-context';
 
 /** UpClusterOptions select the cluster. */
 export interface UpClusterOptions {
-  readonly where: Where;
+  readonly target: UpTarget;
   readonly port?: number | undefined;
   readonly dataDir?: string | undefined;
   /** The file to write the kubeconfig to. Defaults to one in the control plane's folder. */
@@ -31,7 +31,7 @@ export interface UpClusterOptions {
 export interface UpCluster extends AsyncDisposable {
   /** A description for people: the kind of cluster and its address. */
   readonly title: string;
-  readonly kind: Where;
+  readonly kind: UpTarget;
   readonly url: string;
   /** The kubeconfig to use; undefined if the user's own kubeconfig is used already. */
   readonly kubeconfig: string | undefined;
@@ -47,7 +47,7 @@ export interface UpCluster extends AsyncDisposable {
 
 /** openUpCluster starts a control plane, or finds the cluster of the current context and asks for confirmation. */
 export function openUpCluster(options: UpClusterOptions, io: Io): Promise<UpCluster> {
-  return options.where === 'current-context' ? currentContext(options, io) : ownControlPlane(options.where, options);
+  return options.target === 'current-context' ? currentContext(options, io) : ownControlPlane(options.target, options);
 }
 
 async function ownControlPlane(kind: ControlPlaneKind, options: UpClusterOptions): Promise<UpCluster> {

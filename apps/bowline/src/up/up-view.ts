@@ -2,7 +2,7 @@ import type { Operator } from '@bowline/runtime';
 import { bowlineVersion } from '../bowline-version.ts';
 import type { Io } from '../terminal/io.ts';
 import { commandsToTry } from './commands-to-try.ts';
-import { happeningLine, Screen, stateLine, type Terminal } from './screen.ts';
+import { eventLine, Screen, stateLine, type Terminal } from './screen.ts';
 import type { UpCluster } from './up-cluster.ts';
 import type { WatchedObjects } from './watched-objects.ts';
 
@@ -28,17 +28,17 @@ export interface ReadyView {
 }
 
 /** Drawing more often than this is of no use. */
-const BETWEEN_DRAWINGS_MS = 200;
-const MOST_NOTES = 50;
+const REDRAW_INTERVAL_MS = 200;
+const MAX_NOTES = 50;
 
 /** UpView shows what `bowline up` does: progress, then a live picture, or lines, or JSON. */
 export class UpView {
   readonly #options: UpViewOptions;
   readonly #screen: Screen | undefined;
   readonly #notes: string[] = [];
-  readonly #told = new Map<string, string>();
+  readonly #printedLines = new Map<string, string>();
   #heading: readonly string[] | undefined;
-  #happened = 0;
+  #printedEvents = 0;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
@@ -59,7 +59,7 @@ export class UpView {
       return;
     }
     this.#notes.push(line.trimEnd());
-    if (this.#notes.length > MOST_NOTES) this.#notes.shift();
+    if (this.#notes.length > MAX_NOTES) this.#notes.shift();
   }
 
   /** ready starts to show the objects. */
@@ -69,8 +69,8 @@ export class UpView {
     if (json) {
       const { kind, url, kubeconfig } = cluster;
       const objects = watched.states();
-      const answer = { ready: isReady, readyMs, controlPlane: { kind, url }, kubeconfig, warnings, objects };
-      io.out(`${JSON.stringify(answer)}\n`);
+      const result = { ready: isReady, readyMs, controlPlane: { kind, url }, kubeconfig, warnings, objects };
+      io.out(`${JSON.stringify(result)}\n`);
       return;
     }
     this.#heading = headingOf(view, io);
@@ -88,7 +88,7 @@ export class UpView {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#draw(watched);
-    }, BETWEEN_DRAWINGS_MS);
+    }, REDRAW_INTERVAL_MS);
   }
 
   end(): void {
@@ -101,7 +101,7 @@ export class UpView {
     this.#screen?.show({
       heading: this.#heading ?? [],
       states: watched.states(),
-      happenings: watched.happenings(),
+      events: watched.events(),
       notes: this.#notes,
     });
   }
@@ -111,14 +111,14 @@ export class UpView {
     for (const state of watched.states()) {
       const id = `${state.operator} ${state.kind} ${state.key}`;
       const line = stateLine(state, io.colors.out);
-      if (this.#told.get(id) !== line) io.out(`${line}\n`);
-      this.#told.set(id, line);
+      if (this.#printedLines.get(id) !== line) io.out(`${line}\n`);
+      this.#printedLines.set(id, line);
     }
     const { total } = watched;
-    for (const each of watched.happenings().slice(this.#happened - total)) {
-      if (this.#happened < total) io.out(`${happeningLine(each, io.colors.out)}\n`);
+    for (const each of watched.events().slice(this.#printedEvents - total)) {
+      if (this.#printedEvents < total) io.out(`${eventLine(each, io.colors.out)}\n`);
     }
-    this.#happened = total;
+    this.#printedEvents = total;
   }
 }
 

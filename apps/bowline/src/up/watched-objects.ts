@@ -2,26 +2,26 @@ import { Event, type KubernetesObject, keyOf, keyString, type Resource } from '@
 import { systemClock } from '@bowline/machinery';
 import { type Operator, show } from '@bowline/runtime';
 import type { Client } from '@bowline/runtime/client';
-import type { ShownState } from '@bowline/runtime/manager';
+import type { DisplayState } from '@bowline/runtime/manager';
 import { fieldManagerOf } from '@bowline/runtime/writing';
 
 /** ObjectState holds what users want to know about an object. */
-export interface ObjectState extends ShownState {
+export interface ObjectState extends DisplayState {
   readonly operator: string;
   readonly kind: string;
   /** `namespace/name`. */
   readonly key: string;
 }
 
-/** Happening is an event about an object, formatted for people. */
-export interface Happening {
+/** DisplayedEvent is an event about an object, formatted for people. */
+export interface DisplayedEvent {
   readonly at: string;
   readonly isWarning: boolean;
   readonly text: string;
 }
 
-const MOST_HAPPENINGS = 100;
-const BEFORE_NEXT_WATCH_MS = 1_000;
+const MAX_EVENTS = 100;
+const WATCH_RETRY_DELAY_MS = 1_000;
 
 interface Conditioned extends KubernetesObject {
   readonly status?: {
@@ -42,7 +42,7 @@ export class WatchedObjects {
   readonly #client: Client;
   readonly #operators: readonly Operator[];
   readonly #states = new Map<string, ObjectState>();
-  readonly #happenings: Happening[] = [];
+  readonly #events: DisplayedEvent[] = [];
   readonly #changed: () => void;
   readonly #waiting = new Set<() => void>();
   #total = 0;
@@ -52,7 +52,7 @@ export class WatchedObjects {
     this.#operators = operators;
     this.#changed = () => {
       changed();
-      for (const look of this.#waiting) look();
+      for (const check of this.#waiting) check();
     };
   }
 
@@ -62,9 +62,9 @@ export class WatchedObjects {
     return [...this.#states.values()].sort((a, b) => (order(a) < order(b) ? -1 : 1));
   }
 
-  /** happenings returns the latest events, oldest first. */
-  happenings(): readonly Happening[] {
-    return this.#happenings;
+  /** events returns the latest events, oldest first. */
+  events(): readonly DisplayedEvent[] {
+    return this.#events;
   }
 
   /** total returns how many events there were, including those no longer kept. */
@@ -75,17 +75,17 @@ export class WatchedObjects {
   /** until resolves with true once the objects pass a test. */
   until(test: (states: readonly ObjectState[]) => boolean, signal: AbortSignal): Promise<true> {
     return new Promise((resolve, reject) => {
-      const over = (): void => {
-        this.#waiting.delete(look);
+      const cleanUp = (): void => {
+        this.#waiting.delete(check);
         signal.removeEventListener('abort', stop);
       };
-      const look = (): void => {
+      const check = (): void => {
         if (!test(this.states())) return;
-        over();
+        cleanUp();
         resolve(true);
       };
       const stop = (): void => {
-        over();
+        cleanUp();
         reject(signal.reason);
       };
       if (signal.aborted) {
@@ -93,8 +93,8 @@ export class WatchedObjects {
         return;
       }
       signal.addEventListener('abort', stop);
-      this.#waiting.add(look);
-      look();
+      this.#waiting.add(check);
+      check();
     });
   }
 
@@ -102,38 +102,38 @@ export class WatchedObjects {
   async run(signal: AbortSignal): Promise<void> {
     const kinds = this.#operators.flatMap(({ name, resources, local }) => {
       const own = resources.map((resource) => show(resource as Resource<Conditioned>, { state: readiness }));
-      return [...own, ...(local.shows ?? [])].map(({ resource, labelSelector, state }) =>
-        this.#follow(resource, { labelSelector, signal }, (type, object) => {
+      return [...own, ...(local.displayedResources ?? [])].map(({ resource, labelSelector, state }) =>
+        this.#watch(resource, { labelSelector, signal }, (type, object) => {
           // The kind and the function were declared together.
-          this.#see({ operator: name, kind: resource.kind }, type, object, () => state(object as never));
+          this.#updateState({ operator: name, kind: resource.kind }, type, object, () => state(object as never));
         }),
       );
     });
-    await Promise.all([...kinds, this.#follow(Event, { signal }, (type, event) => this.#happen(type, event))]);
+    await Promise.all([...kinds, this.#watch(Event, { signal }, (type, event) => this.#addEvent(type, event))]);
   }
 
-  async #follow<T extends KubernetesObject>(
+  async #watch<T extends KubernetesObject>(
     resource: Resource<T>,
     options: { readonly labelSelector?: string | undefined; readonly signal: AbortSignal },
-    tell: (type: string, object: T) => void,
+    handle: (type: string, object: T) => void,
   ): Promise<void> {
     const { signal } = options;
     while (!signal.aborted) {
       try {
         // Without a resourceVersion a watch begins with the existing objects.
-        for await (const { type, object } of await this.#client.watch(resource, options)) tell(type, object);
+        for await (const { type, object } of await this.#client.watch(resource, options)) handle(type, object);
       } catch {
         // The view is for people: what this watch misses, the next one shows a moment later.
       }
-      await systemClock.sleep(BEFORE_NEXT_WATCH_MS, signal).catch(() => undefined);
+      await systemClock.sleep(WATCH_RETRY_DELAY_MS, signal).catch(() => undefined);
     }
   }
 
-  #see(
+  #updateState(
     { operator, kind }: Pick<ObjectState, 'operator' | 'kind'>,
     type: string,
     object: KubernetesObject,
-    state: () => ShownState,
+    state: () => DisplayState,
   ): void {
     if (type === 'BOOKMARK') return;
     const key = keyString(keyOf(object));
@@ -143,25 +143,25 @@ export class WatchedObjects {
     this.#changed();
   }
 
-  #happen(type: string, event: Event): void {
+  #addEvent(type: string, event: Event): void {
     if (type !== 'ADDED' && type !== 'MODIFIED') return;
     const { involvedObject: about, reason = '', message = '', lastTimestamp, eventTime, metadata } = event;
     // An event names the controller that reports it: events of other reporters are left out.
     const { reportingComponent = '' } = event;
     if (!this.#operators.some((operator) => reportingComponent.startsWith(fieldManagerOf(operator, '')))) return;
-    this.#happenings.push({
+    this.#events.push({
       at: String(eventTime ?? lastTimestamp ?? metadata.creationTimestamp ?? ''),
       isWarning: event.type === 'Warning',
       text: `${about.kind} ${about.namespace}/${about.name} ${reason}: ${message}`,
     });
     this.#total++;
-    if (this.#happenings.length > MOST_HAPPENINGS) this.#happenings.shift();
+    if (this.#events.length > MAX_EVENTS) this.#events.shift();
     this.#changed();
   }
 }
 
 /** readiness returns the state of the condition `Ready`, if it is about the current generation. */
-function readiness({ metadata, status }: Conditioned): ShownState {
+function readiness({ metadata, status }: Conditioned): DisplayState {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   if (!ready) return { isReady: false, message: 'not reconciled yet' };
   const isCurrent = ready.observedGeneration === undefined || ready.observedGeneration === metadata?.generation;

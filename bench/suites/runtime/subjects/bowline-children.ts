@@ -47,7 +47,7 @@ const texts = managedContent({
   maps: ['data'],
   managers: ['bench-children'],
   annotations: { hash: `${batchLabel}-hash`, time: `${batchLabel}-time`, keys: `${batchLabel}-keys` },
-  marks: {},
+  operatorAnnotations: {},
 });
 
 const controllers = {
@@ -70,9 +70,14 @@ const controllers = {
       await timed(`${name} ${revision}`, (index) => {
         const { metadata, data = {} } = child(index, namespace, name, revision);
         const key = { namespace, name: metadata?.name ?? '' };
-        return ensure(texts, key, texts.desired({ content: { data }, labels: metadata?.labels, marks: {} }), {
-          claim: ({ labels }) => (labels[batchLabel] === name ? 'ours' : 'foreign'),
-        });
+        return ensure(
+          texts,
+          key,
+          texts.desired({ content: { data }, labels: metadata?.labels, operatorAnnotations: {} }),
+          {
+            claim: ({ labels }) => (labels[batchLabel] === name ? 'ours' : 'foreign'),
+          },
+        );
       });
       status.set({ children });
     }),

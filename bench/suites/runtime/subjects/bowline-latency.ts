@@ -46,8 +46,8 @@ const operator = defineOperator({
 });
 await using _running = runOperator(config, operator);
 
-const until = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) {
+const until = async (condition: () => boolean): Promise<void> => {
+  while (!condition()) {
     await new Promise<void>((resolve) => {
       wake = resolve;
     });

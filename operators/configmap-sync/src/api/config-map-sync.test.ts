@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigMapSync } from './config-map-sync.ts';
 import { labelValueOf } from './names.ts';
 
-const least = { sourceNamespace: 'team-a', configMapName: 'settings', destinationNamespace: 'team-b' };
+const minimal = { sourceNamespace: 'team-a', configMapName: 'settings', destinationNamespace: 'team-b' };
 
 function problemsOf(spec: object): string[] {
   const object = { metadata: { namespace: 'team-a', name: 'settings' }, spec };
@@ -11,7 +11,7 @@ function problemsOf(spec: object): string[] {
 
 describe('ConfigMapSync', () => {
   it('sets defaults', () => {
-    const { spec } = ConfigMapSync.withDefaults({ spec: { ...least, destinations: [{ namespace: 'team-c' }] } });
+    const { spec } = ConfigMapSync.withDefaults({ spec: { ...minimal, destinations: [{ namespace: 'team-c' }] } });
     expect(spec).toMatchObject({
       direction: 'OneWay',
       conflictPolicy: 'SourceWins',
@@ -39,7 +39,7 @@ describe('ConfigMapSync', () => {
     ['both sides', { direction: 'Bidirectional', conflictPolicy: 'NewestWins' }],
     ['custom labels', { metadata: { labels: { 'app.kubernetes.io/part-of': 'shop', 'example.com/x': '' } } }],
   ])('accepts %s', (_, change) => {
-    expect(problemsOf({ ...least, ...change })).toEqual([]);
+    expect(problemsOf({ ...minimal, ...change })).toEqual([]);
   });
 
   it.each<[string, object, string]>([
@@ -62,7 +62,7 @@ describe('ConfigMapSync', () => {
     ['another manager', { metadata: { labels: { 'app.kubernetes.io/managed-by': 'me' } } }, 'spec.metadata.labels'],
     ['a reserved annotation', { metadata: { annotations: { 'bowline.dev/x': '' } } }, 'spec.metadata.annotations'],
   ])('rejects %s', (_, change, field) => {
-    expect(problemsOf({ ...least, ...change })).toEqual([field]);
+    expect(problemsOf({ ...minimal, ...change })).toEqual([field]);
   });
 });
 

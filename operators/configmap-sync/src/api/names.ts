@@ -1,4 +1,4 @@
-import { shortName } from '@bowline/machinery';
+import { shortenName } from '@bowline/machinery';
 
 /**
  * OPERATOR is the identity of the operator. Its Lease, field managers and other names are derived from it. They are
@@ -64,9 +64,9 @@ export const REQUESTS = {
 export const FINALIZER = `${GROUP}/finalizer`;
 
 /** The maximum length of a label value. */
-const MOST_LABEL_CHARACTERS = 63;
+const MAX_LABEL_CHARACTERS = 63;
 
 /** labelValueOf returns a name as a label value. A name that is too long is truncated and gets a hash suffix. */
 export function labelValueOf(name: string): string {
-  return shortName(name, MOST_LABEL_CHARACTERS);
+  return shortenName(name, MAX_LABEL_CHARACTERS);
 }

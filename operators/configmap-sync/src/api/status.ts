@@ -1,10 +1,10 @@
 import { s } from '@bowline/runtime/resource';
 
 /**
- * MOST_DESTINATIONS is the maximum number of copies that the status lists: all of a large fan-out would not fit into
+ * MAX_DESTINATIONS is the maximum number of copies that the status lists: all of a large fan-out would not fit into
  * one object.
  */
-export const MOST_DESTINATIONS = 100;
+export const MAX_DESTINATIONS = 100;
 
 const destination = s.object({
   namespace: s.string(),
@@ -32,9 +32,9 @@ export const status = s.object({
   sourceResourceVersion: s.string().describe('The resourceVersion of the source whose content was synced.').optional(),
   destinations: s
     .array(destination)
-    .maxItems(MOST_DESTINATIONS)
+    .maxItems(MAX_DESTINATIONS)
     .listType('atomic')
-    .describe(`The status of at most ${MOST_DESTINATIONS} copies, those that need attention first.`)
+    .describe(`The status of at most ${MAX_DESTINATIONS} copies, those that need attention first.`)
     .optional(),
   syncedCount: s.integer().min(0).describe('The number of copies that are in sync.').optional(),
   totalCount: s.integer().min(0).describe('The number of requested copies.').optional(),

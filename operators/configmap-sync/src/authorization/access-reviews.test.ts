@@ -14,43 +14,43 @@ function reviewing(allowed: string[], options: Partial<AccessReviewsOptions> = {
   const transport = new ReviewingTransport(...allowed);
   const client = createClient({ transport });
   const clock = new VirtualClock();
-  const asked = (): string[] => transport.questions.map(({ right }) => right);
-  return { transport, client, clock, asked, reviews: new AccessReviews({ client, clock, ...options }) };
+  const reviewedRights = (): string[] => transport.sentReviews.map(({ right }) => right);
+  return { transport, client, clock, reviewedRights, reviews: new AccessReviews({ client, clock, ...options }) };
 }
 
 describe('AccessReviews', () => {
   test('reviews the whole subject, with one request for one permission', async () => {
-    const { reviews, transport, asked } = reviewing(['get configmaps a/m']);
+    const { reviews, transport, reviewedRights } = reviewing(['get configmaps a/m']);
     expect(await reviews.missing(alice, [get('a', 'm')])).toEqual([]);
-    expect(asked()).toEqual(['get configmaps a/m']);
-    expect(transport.questions[0]?.spec).toMatchObject(alice);
+    expect(reviewedRights()).toEqual(['get configmaps a/m']);
+    expect(transport.sentReviews[0]?.spec).toMatchObject(alice);
   });
 
   test('reviews the whole cluster first for several namespaces', async () => {
-    const { reviews, asked } = reviewing(['create configmaps */*']);
+    const { reviews, reviewedRights } = reviewing(['create configmaps */*']);
     expect(await reviews.missing(alice, ['a', 'b', 'c'].map(create))).toEqual([]);
-    expect(asked()).toEqual(['create configmaps */*']);
+    expect(reviewedRights()).toEqual(['create configmaps */*']);
   });
 
   test('reviews each namespace if the cluster-wide permission is missing', async () => {
-    const { reviews, asked } = reviewing(['create configmaps a/*', 'create configmaps c/*']);
+    const { reviews, reviewedRights } = reviewing(['create configmaps a/*', 'create configmaps c/*']);
     expect(await reviews.missing(alice, ['a', 'b', 'c'].map(create))).toEqual([create('b')]);
-    expect(asked()).toEqual(['*', 'a', 'b', 'c'].map((place) => `create configmaps ${place}/*`));
+    expect(reviewedRights()).toEqual(['*', 'a', 'b', 'c'].map((place) => `create configmaps ${place}/*`));
   });
 
   test('stops at the maximum number of missing permissions', async () => {
-    const { reviews, asked } = reviewing([]);
+    const { reviews, reviewedRights } = reviewing([]);
     const everywhere = Array.from({ length: 200 }, (_, index) => create(`n${index}`));
     expect(await reviews.missing(alice, everywhere)).toEqual(everywhere.slice(0, 5));
-    expect(asked().length).toBeLessThan(20);
+    expect(reviewedRights().length).toBeLessThan(20);
   });
 
   test('caches responses for 30 s, per subject', async () => {
-    const { reviews, asked, clock } = reviewing(['get configmaps a/m']);
+    const { reviews, reviewedRights, clock } = reviewing(['get configmaps a/m']);
     await reviews.missing(alice, [get('a', 'm'), create('b')]);
     await clock.advance(29_000);
     expect(await reviews.missing(alice, [get('a', 'm'), create('b')])).toEqual([create('b')]);
-    expect(asked()).toHaveLength(2);
+    expect(reviewedRights()).toHaveLength(2);
     for (const other of [
       { ...alice, groups: [] },
       { ...alice, user: 'bob' },
@@ -58,31 +58,31 @@ describe('AccessReviews', () => {
     ]) {
       await reviews.missing(other, [get('a', 'm')]);
     }
-    expect(asked()).toHaveLength(5);
+    expect(reviewedRights()).toHaveLength(5);
     await clock.advance(1_001);
     await reviews.missing(alice, [get('a', 'm')]);
-    expect(asked()).toHaveLength(6);
+    expect(reviewedRights()).toHaveLength(6);
   });
 
   test('caches nothing with keepMs 0', async () => {
-    const { reviews, asked } = reviewing([], { keepMs: 0 });
+    const { reviews, reviewedRights } = reviewing([], { keepMs: 0 });
     await reviews.missing(alice, [get('a', 'm')]);
     await reviews.missing(alice, [get('a', 'm')]);
-    expect(asked()).toHaveLength(2);
+    expect(reviewedRights()).toHaveLength(2);
   });
 
   test('reviews only single namespaces without cluster-wide permissions', async () => {
     const { reviews, transport } = reviewing(['create configmaps */*'], { local: true });
     const all: Right = { verb: 'create', resource: 'configmaps' };
     expect(await reviews.missing(alice, [create('a'), create('b'), all])).toEqual([all]);
-    expect(transport.questions.map(({ right, local }) => [right, local])).toEqual([
+    expect(transport.sentReviews.map(({ right, local }) => [right, local])).toEqual([
       ['create configmaps a/*', true],
       ['create configmaps b/*', true],
     ]);
   });
 
   test('throws if a review fails', async () => {
-    const failing = { maySubject: () => Promise.reject(new Error('down')) };
+    const failing = { canSubject: () => Promise.reject(new Error('down')) };
     const reviews = new AccessReviews({ client: failing, clock: new VirtualClock() });
     await expect(reviews.missing(alice, [create('a')])).rejects.toThrow('down');
   });
@@ -94,11 +94,11 @@ describe('reviewServiceAccount', () => {
   const rights = [get('a', 'm'), create('b')];
 
   test('reports a missing account', async () => {
-    const { client, reviews, asked } = reviewing([]);
+    const { client, reviews, reviewedRights } = reviewing([]);
     const verdict = await reviewServiceAccount({ live: client, reviews, account, rights });
     expect(verdict).toMatchObject({ granted: false, reason: 'ServiceAccountNotFound' });
     expect(verdict.message).toContain('team/syncer does not exist');
-    expect(asked()).toEqual([]);
+    expect(reviewedRights()).toEqual([]);
   });
 
   test('reports the permissions that the account lacks', async () => {
@@ -107,7 +107,7 @@ describe('reviewServiceAccount', () => {
     const verdict = await reviewServiceAccount({ live: client, reviews, account, rights });
     expect(verdict).toMatchObject({ granted: false, reason: 'InsufficientPermissions', missing: [create('b')] });
     expect(verdict.message).toContain('create configmaps in namespace b');
-    expect(transport.questions[0]?.spec).toMatchObject({
+    expect(transport.sentReviews[0]?.spec).toMatchObject({
       user: 'system:serviceaccount:team:syncer',
       groups: ['system:serviceaccounts', 'system:serviceaccounts:team', 'system:authenticated'],
     });

@@ -36,18 +36,18 @@ export interface ReviewFacts {
 }
 
 /**
- * isObeyedIn reports whether ConfigMapSyncs of a namespace are reconciled: their authors are reviewed, or all are
+ * isReconciledIn reports whether ConfigMapSyncs of a namespace are reconciled: their authors are reviewed, or all are
  * trusted.
  */
-export function isObeyedIn({ get, list, deps }: ReviewFacts, name: string): boolean {
+export function isReconciledIn({ get, list, deps }: ReviewFacts, name: string): boolean {
   if (deps.config.trustAllAuthors) return true;
   const [configuration] = list(ValidatingWebhookConfiguration);
   const namespace = { name, labels: get(Namespace, { name })?.metadata.labels };
   return isAuthorReviewed({ configuration, namespace, ownNamespace: deps.ownNamespace });
 }
 
-/** AuthorReviewQuestion holds the inputs of isAuthorReviewed. */
-export interface AuthorReviewQuestion {
+/** AuthorReviewInput holds the inputs of isAuthorReviewed. */
+export interface AuthorReviewInput {
   /** The operator's own webhook configuration, as installed; undefined if it is not. */
   readonly configuration: ReviewConfiguration | undefined;
   /** The namespace, with its labels; the labels that every namespace has are known without reading it. */
@@ -61,16 +61,16 @@ export interface AuthorReviewQuestion {
  * the author's rights: the API server calls our webhook for every such request there, and refuses the request if it
  * gets no answer.
  */
-export function isAuthorReviewed({ configuration, namespace, ownNamespace }: AuthorReviewQuestion): boolean {
+export function isAuthorReviewed({ configuration, namespace, ownNamespace }: AuthorReviewInput): boolean {
   if (namespace.name === ownNamespace) return false;
   const labels = { ...namespace.labels, 'kubernetes.io/metadata.name': namespace.name };
   return (configuration?.webhooks ?? []).some(
-    (webhook) => webhook.name === REVIEW_WEBHOOK && asksAlways(webhook) && selects(webhook, labels),
+    (webhook) => webhook.name === REVIEW_WEBHOOK && isAlwaysCalled(webhook) && selects(webhook, labels),
   );
 }
 
 /** Reports whether only the namespace decides whether the webhook is called. */
-function asksAlways(webhook: ValidatingWebhook): boolean {
+function isAlwaysCalled(webhook: ValidatingWebhook): boolean {
   const { failurePolicy = 'Fail', matchConditions = [], objectSelector } = webhook;
   return (
     failurePolicy === 'Fail' &&

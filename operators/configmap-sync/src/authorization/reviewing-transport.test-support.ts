@@ -1,7 +1,7 @@
 import type { Transport, TransportRequest, TransportResponse } from '@bowline/runtime/client';
 
-/** Question is an access review as sent. */
-export interface Question {
+/** SentReview is an access review as sent. */
+export interface SentReview {
   readonly user: string;
   /** `verb resource namespace/name`; `*` for parts that are not set. */
   readonly right: string;
@@ -15,7 +15,7 @@ export interface Question {
  */
 export class ReviewingTransport implements Transport {
   readonly host = 'reviewing';
-  readonly questions: Question[] = [];
+  readonly sentReviews: SentReview[] = [];
   readonly allowed: Set<string>;
   readonly objects = new Set<string>();
 
@@ -25,10 +25,10 @@ export class ReviewingTransport implements Transport {
 
   request(request: TransportRequest): Promise<TransportResponse> {
     if (request.method === 'GET') {
-      const isThere = this.objects.has(request.path);
-      return answer(
-        isThere ? 200 : 404,
-        isThere
+      const exists = this.objects.has(request.path);
+      return respond(
+        exists ? 200 : 404,
+        exists
           ? { metadata: { name: 'x' } }
           : { kind: 'Status', code: 404, reason: 'NotFound', details: { name: 'x' } },
       );
@@ -39,9 +39,9 @@ export class ReviewingTransport implements Transport {
     const { verb, resource, namespace, name } = spec.resourceAttributes;
     const right = (where = '*', what = '*'): string => `${verb} ${resource} ${where}/${what}`;
     const local = request.path.includes('/localsubjectaccessreviews');
-    this.questions.push({ user: spec.user, right: right(namespace, name), local, spec });
+    this.sentReviews.push({ user: spec.user, right: right(namespace, name), local, spec });
     const covering = [right(namespace, name), right(namespace), right(undefined, name), right()];
-    return answer(201, { status: { allowed: covering.some((each) => this.allowed.has(each)) } });
+    return respond(201, { status: { allowed: covering.some((each) => this.allowed.has(each)) } });
   }
 
   close(): Promise<void> {
@@ -53,7 +53,7 @@ export class ReviewingTransport implements Transport {
   }
 }
 
-function answer(status: number, body: object): Promise<TransportResponse> {
+function respond(status: number, body: object): Promise<TransportResponse> {
   const text = JSON.stringify(body);
   return Promise.resolve({
     status,

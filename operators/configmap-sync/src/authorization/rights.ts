@@ -38,12 +38,12 @@ export function changeRights(before: RightsSpec, after: RightsSpec, namespace: s
   const needed = authorRights(after, namespace);
   if (before.serviceAccountName !== undefined && before.serviceAccountName === after.serviceAccountName) return needed;
   const kept = new Set(namedTargets(after).map(keyOf));
-  const givenUp: readonly Place[] = [
+  const released: readonly Place[] = [
     ...namedTargets(before).filter((target) => !kept.has(keyOf(target))),
     // Which copies a changed selector gives up depends on the future state of namespaces.
     ...(before.destinationSelector ? [{}] : []),
   ];
-  const rights = [...needed, ...givenUp.map((target) => configMapRight('delete', target))];
+  const rights = [...needed, ...released.map((target) => configMapRight('delete', target))];
   return [...new Map(rights.map((right) => [describeRight(right), right])).values()];
 }
 

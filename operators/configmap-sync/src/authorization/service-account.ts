@@ -11,8 +11,8 @@ export function serviceAccountSubject({ namespace, name }: ObjectKey): Subject {
   };
 }
 
-/** AccountVerdict reports whether an account has all rights that a sync needs: the condition `Authorized`. */
-export type AccountVerdict =
+/** AccountReviewResult reports whether an account has all rights that a sync needs: the condition `Authorized`. */
+export type AccountReviewResult =
   | { readonly granted: true; readonly reason: 'Granted'; readonly message: string }
   | {
       readonly granted: false;
@@ -37,26 +37,31 @@ export interface ServiceAccountReview {
 }
 
 /** The message for namespaces that a selector matches: the same for any such namespaces, and any number of them. */
-const SELECTED = 'create, update and delete configmaps in every namespace that spec.destinationSelector selects';
+const SELECTED_NAMESPACES =
+  'create, update and delete configmaps in every namespace that spec.destinationSelector selects';
 
 /** reviewServiceAccount checks whether an account exists and has these rights now. Answers are cached for 30 s. */
-export async function reviewServiceAccount(review: ServiceAccountReview): Promise<AccountVerdict> {
+export async function reviewServiceAccount(review: ServiceAccountReview): Promise<AccountReviewResult> {
   const { live, reviews, account, rights, selected = [], signal } = review;
-  const shown = `the ServiceAccount ${account.namespace}/${account.name}`;
+  const description = `the ServiceAccount ${account.namespace}/${account.name}`;
   if (!(await live.find(ServiceAccount, account, { signal }))) {
-    const message = `${shown} does not exist; create it, or correct spec.serviceAccountName`;
+    const message = `${description} does not exist; create it, or correct spec.serviceAccountName`;
     return { granted: false, reason: 'ServiceAccountNotFound', message, missing: [] };
   }
   const missing = await reviews.missing(serviceAccountSubject(account), [...rights, ...selected], { signal });
   if (missing.length === 0) {
-    return { granted: true, reason: 'Granted', message: `${shown} has all permissions that this ConfigMapSync needs` };
+    return {
+      granted: true,
+      reason: 'Granted',
+      message: `${description} has all permissions that this ConfigMapSync needs`,
+    };
   }
   const unnamed = new Set(selected);
   const named = missing.filter((right) => !unnamed.has(right));
   const lacking = [
     ...(named.length > 0 ? [describeRights(named)] : []),
-    ...(named.length < missing.length ? [SELECTED] : []),
+    ...(named.length < missing.length ? [SELECTED_NAMESPACES] : []),
   ];
-  const message = `${shown} lacks permissions: ${lacking.join('; ')}; grant them with RBAC`;
+  const message = `${description} lacks permissions: ${lacking.join('; ')}; grant them with RBAC`;
   return { granted: false, reason: 'InsufficientPermissions', message, missing };
 }

@@ -11,12 +11,12 @@ export type Base = Readonly<Record<string, string>>;
  * content that it describes and survives every restart. All annotations of an object are limited to 256 KiB, and other
  * clients need some of it.
  */
-const MOST_BASE_CHARACTERS = 196_608;
+const MAX_BASE_CHARACTERS = 196_608;
 
 /** formatBase returns a base as the value of the annotation, or undefined if there are too many keys. */
 export function formatBase(base: Base): string | undefined {
   const text = JSON.stringify(base);
-  return text.length > MOST_BASE_CHARACTERS ? undefined : text;
+  return text.length > MAX_BASE_CHARACTERS ? undefined : text;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { contentSize, MOST_CONTENT_BYTES } from '../content/content-size.ts';
+import { contentSize, MAX_CONTENT_BYTES } from '../content/content-size.ts';
 import type { Obstacle } from '../copies/copy-result.ts';
 import type { ThreeWayResult } from './three-way.ts';
 
@@ -10,8 +10,8 @@ export const tooManyKeys: Obstacle = {
     'too many keys to record the state that both sides agree on; split the ConfigMap, or set spec.direction to OneWay',
 };
 
-/** obstacleTo returns why the sides cannot get their desired content, or undefined if there is no obstacle. */
-export function obstacleTo(
+/** mergeObstacle returns why the sides cannot get their desired content, or undefined if there is no obstacle. */
+export function mergeObstacle(
   { source, destination, writeSource }: ThreeWayResult,
   isSourceImmutable: boolean,
 ): Obstacle | undefined {
@@ -22,21 +22,21 @@ export function obstacleTo(
     );
   }
   const size = Math.max(contentSize(source), contentSize(destination));
-  if (size <= MOST_CONTENT_BYTES) return undefined;
+  if (size <= MAX_CONTENT_BYTES) return undefined;
   return failed(
     'TooLarge',
-    `the merged content has ${size} bytes, but a ConfigMap holds at most ${MOST_CONTENT_BYTES}; remove keys on one side`,
+    `the merged content has ${size} bytes, but a ConfigMap holds at most ${MAX_CONTENT_BYTES}; remove keys on one side`,
   );
 }
 
 /** The maximum number of keys in a message. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /** conflictOf returns the conflict that is left for a user to decide. */
 export function conflictOf({ conflicts }: Pick<ThreeWayResult, 'conflicts'>): Obstacle | undefined {
   if (conflicts.length === 0) return undefined;
-  const named = conflicts.slice(0, MOST_NAMED).join(', ');
-  const keys = conflicts.length > MOST_NAMED ? `${named} and ${conflicts.length - MOST_NAMED} more` : named;
+  const named = conflicts.slice(0, MAX_NAMED).join(', ');
+  const keys = conflicts.length > MAX_NAMED ? `${named} and ${conflicts.length - MAX_NAMED} more` : named;
   return {
     state: 'Conflict',
     reason: 'KeyConflict',

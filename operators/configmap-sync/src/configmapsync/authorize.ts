@@ -1,19 +1,19 @@
 import { keyOf } from '@bowline/kubernetes';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
-import { isObeyedIn } from '../authorization/author-review.ts';
+import { isReconciledIn } from '../authorization/author-review.ts';
 import { copyRights, type Right, syncRights } from '../authorization/rights.ts';
 import { reviewServiceAccount } from '../authorization/service-account.ts';
 import type { Target } from '../targets/resolve-targets.ts';
 import { refusal } from './refusal.ts';
 import { unwantedCopies } from './release.ts';
-import { isNews } from './status.ts';
+import { isNewReason } from './status.ts';
+import type { SyncContext } from './sync-controller.ts';
 import { YES } from './sync-indexes.ts';
-import type { SyncContext } from './watching.ts';
 
 /** refuseUnreviewed ends the run unless a review ensures that the author has the rights that the spec needs. */
 export function refuseUnreviewed(context: SyncContext): void {
   const { namespace: name = '' } = keyOf(context.object);
-  if (isObeyedIn(context, name)) return;
+  if (isReconciledIn(context, name)) return;
   throw refusal(
     context,
     'AuthorNotReviewed',
@@ -56,7 +56,7 @@ export async function isAuthorized(context: SyncContext, targets: readonly Targe
   const { granted, reason, message } = verdict;
   status.condition('Authorized', granted, reason, message);
   if (granted) return true;
-  if (isNews(object, 'Authorized', reason)) {
+  if (isNewReason(object, 'Authorized', reason)) {
     event('Warning', 'SyncFailed', message);
     // It closes no cycle any more: a ConfigMapSync that yielded to it may continue.
     for (const waiting of list(ConfigMapSync, { by: { cyclic: YES } })) enqueue(keyOf(waiting));

@@ -3,9 +3,9 @@ import { isDeletedOnRelease } from '@bowline/runtime/writing';
 import type { Right } from '../authorization/rights.ts';
 import { serviceAccountSubject } from '../authorization/service-account.ts';
 import type { CopyView } from '../copies/copies.ts';
-import { sayLeft } from './events.ts';
+import { recordKept } from './events.ts';
 import { copiesOf, release } from './release.ts';
-import type { SyncContext } from './watching.ts';
+import type { SyncContext } from './sync-controller.ts';
 
 /**
  * cleanUp releases the copies of a ConfigMapSync before it is deleted itself. Copies that are gone are not found again,
@@ -13,22 +13,22 @@ import type { SyncContext } from './watching.ts';
  */
 export async function cleanUp(context: SyncContext): Promise<void> {
   const copies = copiesOf(context);
-  const left = await beyondRights(context, copies);
+  const left = await copiesWithoutRights(context, copies);
   const going = copies.filter((copy) => !left.has(copy));
   const problems = await release(context, going, context.object.spec.deletionPolicy);
   if (problems.length > 0) {
     throw slow('CleanupFailed', `failed to remove ${problems.length} copies, will retry; ${problems[0]}`);
   }
-  sayLeft(context, [...left]);
+  recordKept(context, [...left]);
   context.deps.metrics.forget(context.key);
 }
 
 /**
- * beyondRights returns the copies that the account of the spec may not release any more; without an account, none. They
+ * copiesWithoutRights returns the copies that the account of the spec may not release any more; without an account, none. They
  * stay as they are, and block nothing. Whether the account still exists does not matter: it may be deleted together
  * with the ConfigMapSync, while its rights elsewhere stay.
  */
-async function beyondRights(context: SyncContext, copies: readonly CopyView[]): Promise<ReadonlySet<CopyView>> {
+async function copiesWithoutRights(context: SyncContext, copies: readonly CopyView[]): Promise<ReadonlySet<CopyView>> {
   const { object, key, deps, signal } = context;
   const { serviceAccountName: name, deletionPolicy } = object.spec;
   if (name === undefined) return new Set();
@@ -40,7 +40,10 @@ async function beyondRights(context: SyncContext, copies: readonly CopyView[]): 
     name: copy.name,
   });
   const needed = new Map(copies.map((copy) => [rightOf(copy), copy]));
-  const most = Number.POSITIVE_INFINITY;
-  const missing = await deps.reviews.missing(serviceAccountSubject(account), [...needed.keys()], { signal, most });
+  const maxMissing = Number.POSITIVE_INFINITY;
+  const missing = await deps.reviews.missing(serviceAccountSubject(account), [...needed.keys()], {
+    signal,
+    maxMissing,
+  });
   return new Set(missing.flatMap((right) => needed.get(right) ?? []));
 }

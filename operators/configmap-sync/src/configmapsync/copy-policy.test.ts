@@ -9,7 +9,7 @@ import { obstacleIn } from '../copies/copy-result.ts';
 import { desiredCopy } from '../copies/desired-copy.ts';
 import { ownerLabels } from '../copies/ownership.ts';
 import { copyPolicy } from './copy-policy.ts';
-import type { SyncContext } from './watching.ts';
+import type { SyncContext } from './sync-controller.ts';
 
 const sync = { namespace: 'team-a', name: 'settings' };
 const place = { namespace: 'team-b', name: 'settings' };

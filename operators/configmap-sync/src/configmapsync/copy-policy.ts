@@ -5,7 +5,7 @@ import { REQUESTS } from '../api/names.ts';
 import type { CopyView } from '../copies/copies.ts';
 import type { Obstacle } from '../copies/copy-result.ts';
 import { ownerOf, ownerText } from '../copies/ownership.ts';
-import type { SyncContext } from './watching.ts';
+import type { SyncContext } from './sync-controller.ts';
 
 /** copyPolicy returns the policy for the copies of a ConfigMapSync. */
 export function copyPolicy(context: SyncContext): ContentPolicy<CopyView, Obstacle> {
@@ -21,11 +21,11 @@ export function copyPolicy(context: SyncContext): ContentPolicy<CopyView, Obstac
 }
 
 /** claimOn returns the claim on a ConfigMap, determined by its labels and the uid of its ConfigMapSync. */
-function claimOn(context: SyncContext, { labels, marks }: CopyView): Claim<Obstacle> {
+function claimOn(context: SyncContext, { labels, operatorAnnotations }: CopyView): Claim<Obstacle> {
   const { object } = context;
   const owner = ownerOf(labels);
   if (owner === undefined) return 'foreign';
-  if (owner === ownerText(keyOf(object))) return marks.syncUid === object.metadata?.uid ? 'ours' : 'left';
+  if (owner === ownerText(keyOf(object))) return operatorAnnotations.syncUid === object.metadata?.uid ? 'ours' : 'left';
   if (!isAlive(context, owner)) return 'left';
   const message = `the ConfigMap belongs to the ConfigMapSync ${owner}; choose another name, or delete that ConfigMapSync`;
   return { refused: { state: 'Failed', reason: 'DestinationOwnedByAnother', message } };
@@ -40,6 +40,6 @@ function isAlive({ list, deps }: SyncContext, owner: string): boolean {
 
 /** forcedBy returns the value of the annotation that requests a sync over conflicts, or undefined once it is done. */
 export function forcedBy({ object }: Pick<SyncContext, 'object'>): string | undefined {
-  const asked = object.metadata?.annotations?.[REQUESTS.forceSync];
-  return asked === object.status?.lastHandledForceSync ? undefined : asked;
+  const requested = object.metadata?.annotations?.[REQUESTS.forceSync];
+  return requested === object.status?.lastHandledForceSync ? undefined : requested;
 }

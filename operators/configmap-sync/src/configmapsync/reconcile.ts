@@ -4,21 +4,21 @@ import { REQUESTS } from '../api/names.ts';
 import type { CopyResult } from '../copies/copy-result.ts';
 import type { Target } from '../targets/resolve-targets.ts';
 import { isAuthorized, refuseUnreviewed } from './authorize.ts';
-import { sayWhatHappened } from './events.ts';
-import { giveWay } from './give-way.ts';
+import { breakCycle } from './break-cycle.ts';
+import { recordEvents } from './events.ts';
 import { releaseUnwanted } from './release.ts';
-import { readSource, type Source, sayWhetherAvailable, waitForSource } from './source.ts';
+import { readSource, type Source, setSourceCondition, waitForSource } from './source.ts';
 import { type SyncFacts, statusOf } from './status.ts';
 import { syncBothWays } from './sync-both-ways.ts';
+import type { SyncContext } from './sync-controller.ts';
 import { syncOneWay } from './sync-one-way.ts';
 import { refuseInvalid, targetsOf } from './targets.ts';
-import type { SyncContext } from './watching.ts';
 
 /** How long an account is assumed to lack the rights that it needs: as long as answers are cached. */
-const REVIEW_AGAIN_MS = 30_000;
+const REVIEW_INTERVAL_MS = 30_000;
 
 /** A source that appears is observed by the watch; this covers the case that nothing else would ever notice it. */
-const LOOK_FOR_SOURCE_MS = 300_000;
+const SOURCE_CHECK_INTERVAL_MS = 300_000;
 
 /** The first and the longest delay before copies that could not be written are retried. */
 const RETRY = { minMs: 30_000, maxMs: 600_000 };
@@ -36,10 +36,10 @@ async function sync(context: SyncContext): Promise<ReconcileResult> {
   refuseInvalid(context);
   const wanted = targetsOf(context);
   // This comes first: an account that may not write must not learn about other ConfigMapSyncs either.
-  if (!(await isAuthorized(context, wanted))) return { requeueAfterMs: REVIEW_AGAIN_MS };
-  const targets = await giveWay(context, wanted);
+  if (!(await isAuthorized(context, wanted))) return { requeueAfterMs: REVIEW_INTERVAL_MS };
+  const targets = await breakCycle(context, wanted);
   const { source, results } = await syncTargets(context, await readSource(context), targets);
-  const leftovers = await releaseUnwanted(context, { targets, isSourceGone: !source });
+  const leftovers = await releaseUnwanted(context, { targets, isSourceMissing: !source });
   return conclude(context, { source, results, leftovers });
 }
 
@@ -64,8 +64,8 @@ async function syncTargets(
 function conclude(context: SyncContext, facts: Omit<SyncFacts, 'attempt'>): ReconcileResult {
   const { object, status, attempt, deps, key } = context;
   const report = statusOf(object, { ...facts, attempt });
-  sayWhetherAvailable(context, facts.source !== undefined);
-  sayWhatHappened(context, facts.results, report);
+  setSourceCondition(context, facts.source !== undefined);
+  recordEvents(context, facts.results, report);
   status.set(report.fields);
   for (const { type, status: value, reason, message } of report.conditions) {
     if (value === undefined) status.removeCondition(type);
@@ -83,7 +83,7 @@ function conclude(context: SyncContext, facts: Omit<SyncFacts, 'attempt'>): Reco
     status.set({ lastHandledForceSync: object.metadata?.annotations?.[REQUESTS.forceSync] });
   }
   if (report.retry !== undefined) throw slow('SyncFailed', report.retry, RETRY);
-  if (!facts.source) return { requeueAfterMs: LOOK_FOR_SOURCE_MS };
+  if (!facts.source) return { requeueAfterMs: SOURCE_CHECK_INTERVAL_MS };
   const intervalMs = parseDuration(object.spec.syncInterval);
   return intervalMs > 0 ? { requeueAfterMs: intervalMs } : undefined;
 }

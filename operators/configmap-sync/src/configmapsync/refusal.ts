@@ -1,6 +1,6 @@
 import { terminal } from '@bowline/runtime';
 import type { TerminalError } from '@bowline/runtime/controller';
-import type { SyncContext } from './watching.ts';
+import type { SyncContext } from './sync-controller.ts';
 
 /** refusal returns the error of a run that has read and written nothing, because it needs human intervention. */
 export function refusal({ status }: SyncContext, reason: string, message: string): TerminalError {

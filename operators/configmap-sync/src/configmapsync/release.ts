@@ -5,9 +5,9 @@ import type { Spec } from '../api/config-map-sync.ts';
 import { type CopyView, copies } from '../copies/copies.ts';
 import { ownerOf, ownerText } from '../copies/ownership.ts';
 import type { Target } from '../targets/resolve-targets.ts';
-import { sayDeleted } from './events.ts';
+import { recordDeleted } from './events.ts';
 import type { SyncFacts } from './status.ts';
-import type { SyncContext } from './watching.ts';
+import type { SyncContext } from './sync-controller.ts';
 
 /**
  * releaseUnwanted releases the copies that are no longer requested. They are determined from the cluster, not from
@@ -15,11 +15,11 @@ import type { SyncContext } from './watching.ts';
  */
 export async function releaseUnwanted(
   context: SyncContext,
-  { targets, isSourceGone }: { readonly targets: readonly Target[]; readonly isSourceGone: boolean },
+  { targets, isSourceMissing }: { readonly targets: readonly Target[]; readonly isSourceMissing: boolean },
 ): Promise<SyncFacts['leftovers']> {
   const { deletionPolicy, sourceDeletionPolicy } = context.object.spec;
   const failures = [...(await release(context, unwantedCopies(context, targets), deletionPolicy))];
-  if (isSourceGone && sourceDeletionPolicy === 'Delete') {
+  if (isSourceMissing && sourceDeletionPolicy === 'Delete') {
     failures.push(...(await release(context, copiesOf(context), 'Delete')));
   }
   const [first] = failures;
@@ -32,10 +32,10 @@ export async function releaseUnwanted(
  */
 export function unwantedCopies(context: SyncContext, targets: readonly Target[]): readonly CopyView[] {
   const wanted = new Set(targets.map(keyString));
-  return copiesOf(context).filter((copy) => !wanted.has(keyString(copy)) && !isNamespaceGoing(context, copy));
+  return copiesOf(context).filter((copy) => !wanted.has(keyString(copy)) && !isInTerminatingNamespace(context, copy));
 }
 
-function isNamespaceGoing({ get, deps }: SyncContext, { namespace }: CopyView): boolean {
+function isInTerminatingNamespace({ get, deps }: SyncContext, { namespace }: CopyView): boolean {
   if (deps.namespaces) return false;
   return get(Namespace, { name: namespace })?.metadata.deletionTimestamp !== undefined;
 }
@@ -46,7 +46,7 @@ function isNamespaceGoing({ get, deps }: SyncContext, { namespace }: CopyView): 
  */
 export function copiesOf({ object, list }: SyncContext): readonly CopyView[] {
   const named = list('copies', { by: { owner: ownerText(keyOf(object)) } });
-  return named.filter(({ marks }) => marks.syncUid === object.metadata?.uid);
+  return named.filter(({ operatorAnnotations }) => operatorAnnotations.syncUid === object.metadata?.uid);
 }
 
 /**
@@ -63,14 +63,14 @@ export async function release(
   const { deps, signal } = context;
   const deleted: CopyView[] = [];
   const releaseOne = async (copy: CopyView): Promise<void> => {
-    const isStillOurs = ({ labels, marks }: CopyView): boolean =>
-      ownerOf(labels) === ownerOf(copy.labels) && marks.syncUid === copy.marks.syncUid;
+    const isStillOurs = ({ labels, operatorAnnotations }: CopyView): boolean =>
+      ownerOf(labels) === ownerOf(copy.labels) && operatorAnnotations.syncUid === copy.operatorAnnotations.syncUid;
     const outcome = await context.release(copies, copy, { delete: policy === 'Delete', isStillOurs });
     if (outcome === 'deleted') deleted.push(copy);
   };
   const failures = await forEachConcurrently(unwanted, deps.config.maxWritesInFlight, releaseOne, { signal });
   signal.throwIfAborted();
-  sayDeleted(context, deleted);
+  recordDeleted(context, deleted);
   return failures.map(({ item, error }) => {
     const problem = error instanceof BowlineError ? error.message : "unexpected error; see the operator's log";
     context.log.warn('failed to release a copy', { copy: keyString(item), error });

@@ -5,7 +5,7 @@ import { type Content, contentOf } from '../content/content.ts';
 import { contentHash } from '../content/content-hash.ts';
 import { type CopyResult, untouched } from '../copies/copy-result.ts';
 import type { Target } from '../targets/resolve-targets.ts';
-import type { SyncContext } from './watching.ts';
+import type { SyncContext } from './sync-controller.ts';
 
 /** Source is the ConfigMap that is copied, as it is now. */
 export interface Source {
@@ -53,10 +53,10 @@ export async function readSource(context: SyncContext): Promise<Source | undefin
   return source && sourceOf(source);
 }
 
-/** sayWhetherAvailable sets the condition that reports whether the source exists. */
-export function sayWhetherAvailable(context: SyncContext, isThere: boolean): void {
+/** setSourceCondition sets the condition that reports whether the source exists. */
+export function setSourceCondition(context: SyncContext, exists: boolean): void {
   const { namespace, name } = sourceKey(context);
-  if (isThere)
+  if (exists)
     context.status.condition('SourceAvailable', true, 'SourceFound', `the source ${namespace}/${name} exists`);
   else
     context.status.condition(

@@ -24,8 +24,8 @@ const reasonOf = (of: ReturnType<typeof report>, type: string) => {
 
 describe('statusOf', () => {
   it('reports that all copies are in sync', () => {
-    const said = report([copy('a'), copy('b', { syncedAt: '2026-03-01T00:00:00Z' })]);
-    expect(said.fields).toMatchObject({
+    const result = report([copy('a'), copy('b', { syncedAt: '2026-03-01T00:00:00Z' })]);
+    expect(result.fields).toMatchObject({
       syncStatus: 'Success',
       sourceExists: true,
       sourceHash: 'h',
@@ -36,20 +36,20 @@ describe('statusOf', () => {
       retryCount: 0,
       lastSyncTime: '2026-03-01T00:00:00Z',
     });
-    expect(said.fields.destinations?.[0]).toEqual({
+    expect(result.fields.destinations?.[0]).toEqual({
       namespace: 'team-b',
       name: 'a',
       status: 'Synced',
       hash: 'h',
       lastSyncTime: at,
     });
-    expect(['Ready', 'Synced', 'Conflict', 'Stalled'].map((type) => reasonOf(said, type))).toEqual([
+    expect(['Ready', 'Synced', 'Conflict', 'Stalled'].map((type) => reasonOf(result, type))).toEqual([
       'true AllComponentsReady',
       'true SyncSucceeded',
       'false None',
       undefined,
     ]);
-    expect(said.retry).toBeUndefined();
+    expect(result.retry).toBeUndefined();
   });
 
   it.each([
@@ -71,14 +71,14 @@ describe('statusOf', () => {
     ['a refused write', stopped('Failed', 'Forbidden', true), 'false SyncFailed', 'Failed', undefined],
     ['too much content', stopped('Failed', 'TooLarge'), 'false SyncFailed', 'Failed', 'true SyncFailed'],
   ])('reports %s, even if other copies are in sync', (_, obstacle, ready, syncStatus, stalled) => {
-    const said = report([copy('a'), copy('b', obstacle)]);
-    expect([reasonOf(said, 'Ready'), said.fields.syncStatus, reasonOf(said, 'Stalled')]).toEqual([
+    const result = report([copy('a'), copy('b', obstacle)]);
+    expect([reasonOf(result, 'Ready'), result.fields.syncStatus, reasonOf(result, 'Stalled')]).toEqual([
       ready,
       syncStatus,
       stalled,
     ]);
-    expect(reasonOf(said, 'Synced')).toBe('false PartiallySynced');
-    expect(said.fields.message).toContain('team-b/b: because of');
+    expect(reasonOf(result, 'Synced')).toBe('false PartiallySynced');
+    expect(result.fields.message).toContain('team-b/b: because of');
   });
 
   it('counts consecutive failures only while it retries', () => {
@@ -91,10 +91,10 @@ describe('statusOf', () => {
 
   it('lists at most 100 copies, those that need attention first, and counts all', () => {
     const many = Array.from({ length: 150 }, (_, index) => copy(`c${index}`));
-    const said = report([...many, copy('bad', stopped('Failed', 'Forbidden'))]);
-    expect(said.fields.destinations).toHaveLength(100);
-    expect(said.fields.destinations?.[0]).toMatchObject({ name: 'bad', status: 'Failed', reason: 'Forbidden' });
-    expect(said.fields).toMatchObject({ syncedCount: 150, totalCount: 151 });
+    const result = report([...many, copy('bad', stopped('Failed', 'Forbidden'))]);
+    expect(result.fields.destinations).toHaveLength(100);
+    expect(result.fields.destinations?.[0]).toMatchObject({ name: 'bad', status: 'Failed', reason: 'Forbidden' });
+    expect(result.fields).toMatchObject({ syncedCount: 150, totalCount: 151 });
   });
 
   it('updates the resourceVersion of the source only with its content, and reports the latest sync time', () => {
@@ -112,8 +112,8 @@ describe('statusOf', () => {
   });
 
   it('retries when copies could not be released', () => {
-    const said = report([copy('a')], { leftovers: { count: 2, message: 'x/y: forbidden' } });
-    expect(said.retry).toBe('failed to remove 2 obsolete copies, will retry; x/y: forbidden');
-    expect(reasonOf(said, 'Ready')).toBe('false SyncFailed');
+    const result = report([copy('a')], { leftovers: { count: 2, message: 'x/y: forbidden' } });
+    expect(result.retry).toBe('failed to remove 2 obsolete copies, will retry; x/y: forbidden');
+    expect(reasonOf(result, 'Ready')).toBe('false SyncFailed');
   });
 });

@@ -1,7 +1,7 @@
 import { findCondition } from '@bowline/runtime';
 import type { ConditionUpdate } from '@bowline/runtime/writing';
 import type { ConfigMapSync, DestinationStatus, Status } from '../api/config-map-sync.ts';
-import { MOST_DESTINATIONS } from '../api/status.ts';
+import { MAX_DESTINATIONS } from '../api/status.ts';
 import type { CopyResult, Obstacle } from '../copies/copy-result.ts';
 
 /** SyncFacts holds the results of a run. */
@@ -26,7 +26,7 @@ export interface SyncReport {
 }
 
 /** Reasons that describe a single request, and are not meaningful for the whole ConfigMapSync. */
-const GENERAL: ReadonlySet<string> = new Set(['Forbidden', 'WriteFailed', 'TooLarge']);
+const REQUEST_REASONS: ReadonlySet<string> = new Set(['Forbidden', 'WriteFailed', 'TooLarge']);
 
 /** statusOf returns the status of a ConfigMapSync after a run. Times and versions change only together with content. */
 export function statusOf({ status: previous = {} }: Pick<ConfigMapSync, 'status'>, facts: SyncFacts): SyncReport {
@@ -38,7 +38,7 @@ export function statusOf({ status: previous = {} }: Pick<ConfigMapSync, 'status'
   const message = messageOf(facts, counts.Synced, worst);
   const isDone = source !== undefined && worst === undefined && leftovers === undefined;
   const reason = reasonOf(facts, worst);
-  const isStuck = !isDone && !isRetried && results.some(({ obstacle }) => obstacle && obstacle.state !== 'Pending');
+  const isStalled = !isDone && !isRetried && results.some(({ obstacle }) => obstacle && obstacle.state !== 'Pending');
   return {
     counts,
     isDone,
@@ -63,7 +63,7 @@ export function statusOf({ status: previous = {} }: Pick<ConfigMapSync, 'status'
       ),
       conflictOf(results),
       condition('Ready', isDone, isDone ? 'AllComponentsReady' : reason, message),
-      ...(isStuck
+      ...(isStalled
         ? [
             condition('Stalled', true, reason, message),
             { ...condition('Reconciling', false, reason, message), status: undefined },
@@ -111,7 +111,7 @@ function worstOf(results: readonly CopyResult[]): Stopped | undefined {
 }
 
 function reasonOf({ source, leftovers }: SyncFacts, worst: Stopped | undefined): string {
-  if (leftovers || (worst && GENERAL.has(worst.obstacle.reason))) return 'SyncFailed';
+  if (leftovers || (worst && REQUEST_REASONS.has(worst.obstacle.reason))) return 'SyncFailed';
   return worst?.obstacle.reason ?? (source ? 'SyncFailed' : 'SourceNotFound');
 }
 
@@ -136,7 +136,7 @@ function conflictOf(results: readonly CopyResult[]): ConditionUpdate {
 
 /** destinationsOf lists the copies that need attention first, up to the limit of the status. */
 function destinationsOf(results: readonly CopyResult[]): readonly DestinationStatus[] {
-  return results.toSorted(bySeverity).slice(0, MOST_DESTINATIONS).map(destinationOf);
+  return results.toSorted(bySeverity).slice(0, MAX_DESTINATIONS).map(destinationOf);
 }
 
 function destinationOf({ target, obstacle, hash, syncedAt }: CopyResult): DestinationStatus {
@@ -163,7 +163,7 @@ function condition(type: string, status: boolean, reason: string, message: strin
   return { type, status, reason, message };
 }
 
-/** isNews reports whether a condition did not have this reason before: events are recorded only then. */
-export function isNews(sync: Pick<ConfigMapSync, 'status'>, type: string, reason: string): boolean {
+/** hasChangedSince reports whether a condition did not have this reason before: events are recorded only then. */
+export function isNewReason(sync: Pick<ConfigMapSync, 'status'>, type: string, reason: string): boolean {
   return findCondition(sync, type)?.reason !== reason;
 }

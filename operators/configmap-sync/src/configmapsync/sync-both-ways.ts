@@ -12,7 +12,7 @@ import {
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { ANNOTATIONS, REQUESTS } from '../api/names.ts';
 import { baseOf, formatBase } from '../bidirectional/base.ts';
-import { conflictOf, obstacleTo, tooManyKeys } from '../bidirectional/obstacles.ts';
+import { conflictOf, mergeObstacle, tooManyKeys } from '../bidirectional/obstacles.ts';
 import { type ThreeWayResult, threeWay } from '../bidirectional/three-way.ts';
 import { type Content, contentOf } from '../content/content.ts';
 import { keyHashes } from '../content/content-hash.ts';
@@ -32,7 +32,7 @@ import { copiedMetadata } from '../metadata/copied-metadata.ts';
 import type { Target } from '../targets/resolve-targets.ts';
 import { copyPolicy, forcedBy } from './copy-policy.ts';
 import { type Source, sourceKey, sourceOf, waitForSource } from './source.ts';
-import type { SyncContext } from './watching.ts';
+import type { SyncContext } from './sync-controller.ts';
 
 /** BothSides holds the source as it is now, and the result of the copy. */
 export interface BothSides {
@@ -56,7 +56,7 @@ export async function syncBothWays(
   if (obstacle) return { source, results: [untouched(target, context.get('copies', target), obstacle)] };
   try {
     const sides = await syncWith(context, source, target);
-    if (sides.results.every((result) => !result.obstacle)) await forgetResolution(context);
+    if (sides.results.every((result) => !result.obstacle)) await removeResolution(context);
     return sides;
   } catch (error) {
     // Another client was faster: the next run, which follows at once, sees the change.
@@ -68,7 +68,7 @@ export async function syncBothWays(
 
 async function syncWith(context: SyncContext, source: Source | undefined, target: Target): Promise<BothSides> {
   const cached = context.get('copies', target);
-  if (source && cached && isSettled(context, source, cached)) return { source, results: [untouched(target, cached)] };
+  if (source && cached && isInSync(context, source, cached)) return { source, results: [untouched(target, cached)] };
   const { namespace, name } = target;
   const copy = await context.live.find(ConfigMap, { namespace, name });
   if (source) return copy ? mergeSides(context, source, target, copy) : createFrom(context, source, target);
@@ -79,8 +79,8 @@ async function syncWith(context: SyncContext, source: Source | undefined, target
 }
 
 /** Reports whether both sides hold what they last agreed on: the cached state is enough to decide. */
-function isSettled(context: SyncContext, source: Source, copy: CopyView): boolean {
-  if (copy.marks.base === undefined) return false;
+function isInSync(context: SyncContext, source: Source, copy: CopyView): boolean {
+  if (copy.operatorAnnotations.base === undefined) return false;
   const desired = desiredOf(context, source, source.content);
   return planContent(copies, copy, desired, bothWaysPolicy(context)).step === 'keep';
 }
@@ -98,7 +98,7 @@ async function createFrom(context: SyncContext, source: Source, target: Target):
   const base = formatBase(keyHashes(source.content));
   if (base === undefined) return { source, results: [untouched(target, undefined, tooManyKeys)] };
   const desired = desiredOf(context, source, source.content, base);
-  const policy = { ...bothWaysPolicy(context), seen: { view: undefined } };
+  const policy = { ...bothWaysPolicy(context), observed: { view: undefined } };
   return { source, results: [resultOf(target, await context.ensure(copies, target, desired, policy))] };
 }
 
@@ -114,8 +114,8 @@ function mayBecomeSource({ object }: SyncContext, copy: ConfigMap): boolean {
 
 async function recreateSource(context: SyncContext, copy: ConfigMap): Promise<Source> {
   const key = sourceKey(context);
-  const made = { metadata: key, ...contentMembers(contentOf(copy)) };
-  const source = await context.live.create(ConfigMap, made);
+  const manifest = { metadata: key, ...contentMembers(contentOf(copy)) };
+  const source = await context.live.create(ConfigMap, manifest);
   context.event('Normal', 'Created', `recreated the source ${keyString(key)} from its copy ${keyString(keyOf(copy))}`);
   return sourceOf(source);
 }
@@ -136,7 +136,7 @@ async function mergeSides(context: SyncContext, source: Source, target: Target, 
     resolve: resolutionOf(context),
   });
   const base = formatBase(merged.base);
-  const obstacle = obstacleTo(merged, source.isImmutable);
+  const obstacle = mergeObstacle(merged, source.isImmutable);
   if (obstacle || base === undefined) {
     return { source, results: [untouched(target, view, obstacle ?? tooManyKeys)] };
   }
@@ -150,7 +150,7 @@ async function mergeSides(context: SyncContext, source: Source, target: Target, 
     await saveContent(context, copies, copy);
   const result = resultOf(
     target,
-    await context.ensure(copies, target, desired, { ...policy, seen: { view, live: copy } }),
+    await context.ensure(copies, target, desired, { ...policy, observed: { view, live: copy } }),
   );
   // An edit of the copy is not drift: it was applied to the source.
   const outcome = result.outcome === 'repaired' ? 'updated' : result.outcome;
@@ -182,16 +182,16 @@ function isNewer(source: Source, copy: ConfigMap): boolean {
 
 /** resolutionOf returns the side that a user has decided for. */
 function resolutionOf(context: SyncContext): 'Source' | 'Destination' | undefined {
-  const asked = context.object.metadata?.annotations?.[REQUESTS.resolve];
-  if (asked === 'Source' || asked === 'Destination') return asked;
+  const requested = context.object.metadata?.annotations?.[REQUESTS.resolve];
+  if (requested === 'Source' || requested === 'Destination') return requested;
   return forcedBy(context) === undefined ? undefined : 'Source';
 }
 
 /**
- * forgetResolution removes the decision from the ConfigMapSync once it is carried out: it was for this conflict, not
+ * removeResolution removes the decision from the ConfigMapSync once it is carried out: it was for this conflict, not
  * for the next.
  */
-async function forgetResolution({ object, key, live }: SyncContext): Promise<void> {
+async function removeResolution({ object, key, live }: SyncContext): Promise<void> {
   if (object.metadata?.annotations?.[REQUESTS.resolve] === undefined) return;
   const body = { metadata: { annotations: { [REQUESTS.resolve]: null } } };
   await live.patch(ConfigMapSync, key, { type: 'merge', body });

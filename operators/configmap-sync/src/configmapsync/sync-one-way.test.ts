@@ -3,8 +3,8 @@ import type { Log } from '@bowline/runtime';
 import { ApiError } from '@bowline/runtime/client';
 import { silentLog } from '@bowline/runtime/manager';
 import { expect, it } from 'vitest';
+import type { SyncContext } from './sync-controller.ts';
 import { syncOneWay } from './sync-one-way.ts';
-import type { SyncContext } from './watching.ts';
 
 /** The error of the API server for a create in a namespace that is being deleted. */
 const terminating = new ApiError({

@@ -10,7 +10,7 @@ import type { Target } from '../targets/resolve-targets.ts';
 import { desiredContent } from '../transforms/desired-content.ts';
 import { copyPolicy } from './copy-policy.ts';
 import type { Source } from './source.ts';
-import type { SyncContext } from './watching.ts';
+import type { SyncContext } from './sync-controller.ts';
 
 /** syncOneWay brings every copy to the state that the source and the spec define, and returns the result of each. */
 export async function syncOneWay(

@@ -1,6 +1,6 @@
 import { Namespace } from '@bowline/kubernetes';
 import { describeProblems } from '@bowline/machinery';
-import { reachProblems } from '../authorization/reach.ts';
+import { namespaceAccessProblems } from '../authorization/namespace-access.ts';
 import {
   type NamespaceView,
   namedTargets,
@@ -10,7 +10,7 @@ import {
 } from '../targets/resolve-targets.ts';
 import { checkSpec } from '../validation/check-spec.ts';
 import { refusal } from './refusal.ts';
-import type { SyncContext } from './watching.ts';
+import type { SyncContext } from './sync-controller.ts';
 
 /**
  * refuseInvalid ends the run if the spec has a problem that its schema could not reject. Only its author can fix it.
@@ -18,7 +18,7 @@ import type { SyncContext } from './watching.ts';
 export function refuseInvalid(context: SyncContext): void {
   const { object, key, deps } = context;
   const { spec } = object;
-  const problems = [...checkSpec(spec), ...reachProblems(spec, key.namespace ?? '', deps.namespaces)];
+  const problems = [...checkSpec(spec), ...namespaceAccessProblems(spec, key.namespace ?? '', deps.namespaces)];
   if (problems.length > 0) throw refusal(context, 'InvalidSpec', describeProblems(problems));
 }
 

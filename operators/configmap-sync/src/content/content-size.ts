@@ -1,6 +1,6 @@
 import type { Content } from './content.ts';
 
-export { MOST_CONTENT_BYTES } from '@bowline/machinery';
+export { MAX_CONTENT_BYTES } from '@bowline/machinery';
 
 /** contentSize returns the size of content as the API server counts it: only the values, binary ones decoded. */
 export function contentSize({ data, binaryData }: Content): number {

@@ -17,7 +17,7 @@ export const copies = managedContent({
     adopted: ANNOTATIONS.adopted,
     previousManager: ANNOTATIONS.previousManager,
   },
-  marks: {
+  operatorAnnotations: {
     syncUid: ANNOTATIONS.syncUid,
     source: ANNOTATIONS.source,
     sourceUid: ANNOTATIONS.sourceUid,

@@ -22,8 +22,8 @@ export function desiredCopy(
     content,
     labels: ownerLabels(keyOf(sync)),
     metadata,
-    marks: { syncUid: sync.metadata?.uid ?? '', source: `${namespace}/${name}`, sourceUid: uid, base },
-    quietMarks: { sourceHash: contentHash(source.content), ...(base === undefined ? { base: null } : {}) },
+    operatorAnnotations: { syncUid: sync.metadata?.uid ?? '', source: `${namespace}/${name}`, sourceUid: uid, base },
+    passiveAnnotations: { sourceHash: contentHash(source.content), ...(base === undefined ? { base: null } : {}) },
     // In a two-way sync, the base determines the owner of a key.
     ...(base === undefined ? {} : { keys: 'remove' }),
   });

@@ -5,8 +5,8 @@ import { serviceAccountSubject } from '../authorization/service-account.ts';
 import type { Edge } from './find-loops.ts';
 import type { Sync } from './sync-edges.ts';
 
-/** EdgeJudge decides which ConfigMapSyncs are reconciled. */
-export interface EdgeJudge {
+/** EdgeAuthorizer decides which ConfigMapSyncs are reconciled. */
+export interface EdgeAuthorizer {
   readonly reviews: AccessReviews;
   /** Reports whether the rights of the authors in a namespace are reviewed. */
   readonly isReviewed: (namespace: string) => boolean;
@@ -21,7 +21,7 @@ export interface EdgeJudge {
 export async function effectiveEdges(
   edges: readonly Edge[],
   syncs: Iterable<Sync>,
-  { reviews, isReviewed, signal }: EdgeJudge,
+  { reviews, isReviewed, signal }: EdgeAuthorizer,
 ): Promise<readonly Edge[]> {
   const known = new Map([...syncs].map((sync) => [sync.key, sync]));
   const effective: Edge[] = [];
@@ -34,17 +34,17 @@ export async function effectiveEdges(
       effective.push(edge);
       continue;
     }
-    const asked = byAccount.get(`${namespace}/${name}`);
-    if (asked) asked.edges.push(edge);
+    const accountEdges = byAccount.get(`${namespace}/${name}`);
+    if (accountEdges) accountEdges.edges.push(edge);
     else byAccount.set(`${namespace}/${name}`, { account: { namespace, name }, edges: [edge] });
   }
-  for (const { account, edges: asked } of byAccount.values()) {
-    const needed = asked.map((edge) => ({ edge, rights: rightsOf(edge) }));
+  for (const { account, edges: accountEdges } of byAccount.values()) {
+    const needed = accountEdges.map((edge) => ({ edge, rights: rightsOf(edge) }));
     const missing = new Set(
       await reviews.missing(
         serviceAccountSubject(account),
         needed.flatMap(({ rights }) => rights),
-        { signal, most: Number.POSITIVE_INFINITY },
+        { signal, maxMissing: Number.POSITIVE_INFINITY },
       ),
     );
     for (const { edge, rights } of needed) if (!rights.some((right) => missing.has(right))) effective.push(edge);

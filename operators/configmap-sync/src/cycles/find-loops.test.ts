@@ -118,8 +118,8 @@ describe('effectiveEdges', () => {
       ...['get configmaps b/m', 'create configmaps c/*', 'update configmaps c/m', 'delete configmaps c/m'],
     );
     const reviews = new AccessReviews({ client: createClient({ transport }), clock: new VirtualClock() });
-    const judge = { reviews, isReviewed: (namespace: string) => namespace === 'team' };
-    expect(texts(await effectiveEdges(all, syncs, judge))).toEqual([
+    const authorizer = { reviews, isReviewed: (namespace: string) => namespace === 'team' };
+    expect(texts(await effectiveEdges(all, syncs, authorizer))).toEqual([
       'team/author: a/m -> b/m',
       'team/rich: b/m -> c/m',
     ]);

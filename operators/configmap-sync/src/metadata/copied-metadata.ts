@@ -54,7 +54,7 @@ function isNeverCopied(name: string): boolean {
 }
 
 /** The API server's limit for all annotations of an object, names included, and the part that is reserved for ours. */
-const MOST_ANNOTATION_BYTES = 262_144;
+const MAX_ANNOTATION_BYTES = 262_144;
 const OWN_ANNOTATION_BYTES = 65_536;
 
 /** metadataProblems returns the problems of a policy that its schema cannot express. */
@@ -68,13 +68,13 @@ export function metadataProblems(policy: Spec['metadata']): readonly FieldProble
         message: `Invalid value: ${JSON.stringify(name)}: ${problem}`,
       })),
     );
-  const most = MOST_ANNOTATION_BYTES - OWN_ANNOTATION_BYTES;
+  const maxBytes = MAX_ANNOTATION_BYTES - OWN_ANNOTATION_BYTES;
   let bytes = 0;
   for (const part of Object.entries(policy?.annotations ?? {}).flat()) bytes += Buffer.byteLength(part);
   const tooLong: FieldProblem = {
     field: 'spec.metadata.annotations',
     reason: 'FieldValueTooLong',
-    message: `Too long: may not be more than ${most} bytes in total`,
+    message: `Too long: may not be more than ${maxBytes} bytes in total`,
   };
-  return [...names('labels'), ...names('annotations'), ...(bytes > most ? [tooLong] : [])];
+  return [...names('labels'), ...names('annotations'), ...(bytes > maxBytes ? [tooLong] : [])];
 }

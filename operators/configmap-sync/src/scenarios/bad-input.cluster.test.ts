@@ -4,7 +4,7 @@ import { Event } from '@bowline/kubernetes/events-v1';
 import { findCondition } from '@bowline/runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
-import { MOST_CONTENT_BYTES } from '../content/content-size.ts';
+import { MAX_CONTENT_BYTES } from '../content/content-size.ts';
 import { type Scenario, type SpecChange, startScenario } from './scenario.test-support.ts';
 
 let c: Scenario;
@@ -46,7 +46,7 @@ describe('reports an obstacle with a condition and one event, and does not retry
     readonly event: string;
     readonly message: string;
     /** The number of runs in an hour: according to the spec's interval, or to the backoff. */
-    readonly looks: readonly [least: number, most: number];
+    readonly reads: readonly [least: number, most: number];
     /** Makes it ready. */
     readonly remedy: () => Promise<unknown>;
   }
@@ -65,7 +65,7 @@ describe('reports an obstacle with a condition and one event, and does not retry
       reason: 'SourceNotFound',
       event: 'SourceMissing',
       message: 'does not exist; create it',
-      looks: [11, 13],
+      reads: [11, 13],
       remedy: () => c.source('no-source'),
     },
     {
@@ -77,7 +77,7 @@ describe('reports an obstacle with a condition and one event, and does not retry
       reason: 'NamespaceMissing',
       event: 'NamespaceMissing',
       message: 'the namespace does not exist; create it, or remove the destination from the spec',
-      looks: [5, 7],
+      reads: [5, 7],
       remedy: () => c.admin.create(Namespace, { metadata: { name: later.missing } }),
     },
     {
@@ -92,7 +92,7 @@ describe('reports an obstacle with a condition and one event, and does not retry
       reason: 'NamespaceTerminating',
       event: 'NamespaceMissing',
       message: 'the namespace is being deleted',
-      looks: [5, 7],
+      reads: [5, 7],
       remedy: async () => {
         await finalizers(null);
         await c.untilGone(Namespace, { name: later.terminating });
@@ -111,11 +111,11 @@ describe('reports an obstacle with a condition and one event, and does not retry
       reason: 'SyncFailed',
       event: 'SyncFailed',
       message: 'exceeded quota',
-      looks: [6, 14],
+      reads: [6, 14],
       remedy: async () => {
         await c.admin.delete(ResourceQuota, { namespace: later.full, name: 'full' });
         while (await c.admin.find(ResourceQuota, { namespace: later.full, name: 'full' }));
-        await c.pass(600_000, 60_000);
+        await c.advanceTime(600_000, 60_000);
       },
     },
     {
@@ -128,23 +128,23 @@ describe('reports an obstacle with a condition and one event, and does not retry
       event: 'SyncFailed',
       message:
         'the ConfigMap is immutable and was not created by this ConfigMapSync; delete it, or choose another name',
-      looks: [5, 7],
+      reads: [5, 7],
       remedy: () => c.admin.delete(ConfigMap, c.to('immutable')),
     },
     {
       name: 'too-large',
       arrange: async () => {
-        await c.edit(c.from('too-large'), { color: 'x'.repeat(MOST_CONTENT_BYTES) });
+        await c.edit(c.from('too-large'), { color: 'x'.repeat(MAX_CONTENT_BYTES) });
         return { transforms: [{ set: { key: 'more', value: '1' } }] };
       },
       reason: 'SyncFailed',
       event: 'SyncFailed',
       message: 'exclude keys, or shorten values',
-      looks: [5, 7],
+      reads: [5, 7],
       remedy: () => c.edit(c.from('too-large'), { color: 'red' }),
     },
   ];
-  const looksOf = (name: string, from: number) =>
+  const readsOf = (name: string, from: number) =>
     c.requests.slice(from).filter((request) => request === `get configmaps ${c.namespace}/${name}`).length;
   const versions = new Map<string, string | undefined>();
   let start = 0;
@@ -161,19 +161,19 @@ describe('reports an obstacle with a condition and one event, and does not retry
     }
     await c.idle();
     start = c.requests.length;
-    await c.pass(HOUR_MS, 30_000);
+    await c.advanceTime(HOUR_MS, 30_000);
   });
 
   it.each(obstacles.map(({ name }) => name))('%s', async (name) => {
     const obstacle = obstacles.find((each) => each.name === name);
     if (!obstacle) throw new TypeError(name);
-    const { reason, event, message, looks, remedy } = obstacle;
+    const { reason, event, message, reads, remedy } = obstacle;
     const sync = await c.admin.get(ConfigMapSync, c.from(name));
     expect(findCondition(sync, 'Ready')).toMatchObject({ status: 'False', reason });
     expect(findCondition(sync, 'Ready')?.message).toContain(message);
-    const [least, most] = looks;
-    expect(looksOf(name, start)).toBeGreaterThanOrEqual(least);
-    expect(looksOf(name, start)).toBeLessThanOrEqual(most);
+    const [min, max] = reads;
+    expect(readsOf(name, start)).toBeGreaterThanOrEqual(min);
+    expect(readsOf(name, start)).toBeLessThanOrEqual(max);
     const { items } = await c.admin.list(Event, { namespace: c.namespace });
     const warnings = items.filter(({ regarding, type }) => regarding?.name === name && type === 'Warning');
     expect(warnings.map(({ reason, series }) => ({ reason, series }))).toEqual([{ reason: event, series: undefined }]);

@@ -3,7 +3,7 @@ import { findCondition } from '@bowline/runtime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { REQUESTS } from '../api/names.ts';
-import { type Place, type Scenario, type SpecChange, startScenario } from './scenario.test-support.ts';
+import { type ConfigMapKey, type Scenario, type SpecChange, startScenario } from './scenario.test-support.ts';
 
 let c: Scenario;
 beforeAll(async () => {
@@ -21,8 +21,8 @@ async function start(name: string, conflictPolicy: Policy = 'SourceWins', data =
   await c.idle();
 }
 
-const dataOf = async (key: Place) => (await c.admin.get(ConfigMap, key)).data;
-const untilData = (key: Place, data: Readonly<Record<string, string>>) =>
+const dataOf = async (key: ConfigMapKey) => (await c.admin.get(ConfigMap, key)).data;
+const untilData = (key: ConfigMapKey, data: Readonly<Record<string, string>>) =>
   c.until(ConfigMap, key, (found) => JSON.stringify(sorted(found.data)) === JSON.stringify(sorted(data)));
 const sorted = (data: Readonly<Record<string, string>> = {}) =>
   Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1));

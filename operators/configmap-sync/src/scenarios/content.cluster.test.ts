@@ -3,7 +3,7 @@ import { findCondition } from '@bowline/runtime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { ANNOTATIONS } from '../api/names.ts';
-import { MOST_CONTENT_BYTES } from '../content/content-size.ts';
+import { MAX_CONTENT_BYTES } from '../content/content-size.ts';
 import { refusalOf, type Scenario, type SpecChange, startScenario } from './scenario.test-support.ts';
 
 let c: Scenario;
@@ -191,21 +191,21 @@ it('scenario 11 does not change an existing immutable object, and reports it', a
 });
 
 it('scenario 11 copies a source of the maximum size', async () => {
-  const { causes } = await refusalOf(c.source('huge', { data: { a: 'x'.repeat(MOST_CONTENT_BYTES + 1) } }));
+  const { causes } = await refusalOf(c.source('huge', { data: { a: 'x'.repeat(MAX_CONTENT_BYTES + 1) } }));
   expect(causes).toMatchObject([{ reason: 'FieldValueTooLong' }]);
-  await c.source('full', { data: { a: 'x'.repeat(MOST_CONTENT_BYTES) } });
+  await c.source('full', { data: { a: 'x'.repeat(MAX_CONTENT_BYTES) } });
   await c.sync('full');
   await c.untilReady('full');
-  expect((await c.admin.get(ConfigMap, c.to('full'))).data?.a).toHaveLength(MOST_CONTENT_BYTES);
+  expect((await c.admin.get(ConfigMap, c.to('full'))).data?.a).toHaveLength(MAX_CONTENT_BYTES);
 });
 
 it('scenario 11 reports SyncFailed when the result of the transforms is too large', async () => {
-  await c.source('grows', { data: { a: 'x'.repeat(MOST_CONTENT_BYTES - 10) } });
+  await c.source('grows', { data: { a: 'x'.repeat(MAX_CONTENT_BYTES - 10) } });
   await c.sync('grows', { transforms: [{ set: { key: 'b', value: '12345678901' } }] });
   const sync = await c.untilReady('grows', 'SyncFailed');
   const { message } = findCondition(sync, 'Ready') ?? {};
-  expect(message).toContain(`spec.transforms: the result has ${MOST_CONTENT_BYTES + 1} bytes`);
-  expect(message).toContain(`a ConfigMap holds at most ${MOST_CONTENT_BYTES}; exclude keys, or shorten values`);
+  expect(message).toContain(`spec.transforms: the result has ${MAX_CONTENT_BYTES + 1} bytes`);
+  expect(message).toContain(`a ConfigMap holds at most ${MAX_CONTENT_BYTES}; exclude keys, or shorten values`);
   expect(findCondition(sync, 'Stalled')?.status).toBe('True');
   expect(sync.status?.destinations).toMatchObject([{ status: 'Failed', reason: 'TooLarge' }]);
   await c.untilEvent('grows', 'SyncFailed');

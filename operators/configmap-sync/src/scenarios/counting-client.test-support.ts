@@ -2,18 +2,18 @@ import type { Client } from '@bowline/runtime/client';
 
 /** InFlight holds the current and the maximum number of calls in progress. */
 export interface InFlight {
-  now: number;
-  most: number;
+  current: number;
+  max: number;
 }
 
 /** countingWrites returns a client that counts its creations and deletions in progress. */
 export function countingWrites(client: Client, inFlight: InFlight): Client {
   const counted = async <T>(call: Promise<T>): Promise<T> => {
-    inFlight.most = Math.max(inFlight.most, ++inFlight.now);
+    inFlight.max = Math.max(inFlight.max, ++inFlight.current);
     try {
       return await call;
     } finally {
-      inFlight.now--;
+      inFlight.current--;
     }
   };
   const replaced: Pick<Client, 'create' | 'delete' | 'guarded' | 'checked' | 'withFieldManager' | 'onLeaseLane'> = {

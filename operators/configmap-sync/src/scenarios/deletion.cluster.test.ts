@@ -7,16 +7,16 @@ import { type Scenario, startScenario } from './scenario.test-support.ts';
 
 /** The number of deletions that the operator may still make before it is killed. */
 let deletionsLeft = Number.POSITIVE_INFINITY;
-let isDead = false;
+let isKilled = false;
 
 let c: Scenario;
 beforeAll(async () => {
   c = await startScenario({
-    through: (client) =>
+    wrapClient: (client) =>
       client.checked(({ verb, resource }) => {
-        if (verb === 'delete' && resource?.id === ConfigMap.id && deletionsLeft-- <= 0) isDead = true;
+        if (verb === 'delete' && resource?.id === ConfigMap.id && deletionsLeft-- <= 0) isKilled = true;
         // The Lease is released anyway, or the next process would have to wait until it expires.
-        if (isDead && resource?.plural !== 'leases') throw new Error('the process was killed');
+        if (isKilled && resource?.plural !== 'leases') throw new Error('the process was killed');
       }),
   });
 });
@@ -99,11 +99,11 @@ it('scenario 06 resumes the deletion of 100 copies after it was killed', async (
   await c.idle();
   deletionsLeft = 40;
   await c.admin.delete(ConfigMapSync, c.from('kill'));
-  await expect.poll(() => isDead, { timeout: 20_000, interval: 20 }).toBe(true);
+  await expect.poll(() => isKilled, { timeout: 20_000, interval: 20 }).toBe(true);
   await c.stop();
   expect((await c.admin.list(ConfigMap, selection)).items).toHaveLength(60);
   deletionsLeft = Number.POSITIVE_INFINITY;
-  isDead = false;
+  isKilled = false;
   await c.restart();
   await c.untilGone(ConfigMapSync, c.from('kill'));
   expect((await c.admin.list(ConfigMap, selection)).items).toEqual([]);

@@ -50,7 +50,7 @@ it('scenario 03 keeps a modified copy with SkipIfModified until the modification
 
   const before = c.requests.length;
   await c.edit(c.from('skip'), { color: 'blue' });
-  await c.untilAsked(`get configmaps ${c.namespace}/skip`, before);
+  await c.untilRequested(`get configmaps ${c.namespace}/skip`, before);
   await c.idle();
   expect(await c.admin.get(ConfigMap, c.to('skip'))).toEqual(edited);
 
@@ -112,16 +112,16 @@ it.each([
     name: 'no-source',
     reason: 'SourceNotFound',
     spoil: () => c.admin.delete(ConfigMap, c.from('no-source')),
-    mend: () => c.source('no-source', { data: { color: 'blue' } }),
+    repair: () => c.source('no-source', { data: { color: 'blue' } }),
   },
   {
     what: 'content',
     name: 'no-content',
     reason: 'InvalidSpec',
     spoil: () => c.edit(c.from('no-content'), { other: 'collides' }),
-    mend: () => c.edit(c.from('no-content'), { color: 'blue', other: null }),
+    repair: () => c.edit(c.from('no-content'), { color: 'blue', other: null }),
   },
-])('scenario 03 forces a sync as soon as there is $what to copy', async ({ name, reason, spoil, mend }) => {
+])('scenario 03 forces a sync as soon as there is $what to copy', async ({ name, reason, spoil, repair }) => {
   await c.source(name);
   const transforms = [{ rename: { from: 'other', to: 'color' } }];
   await c.sync(name, { conflictPolicy: 'SkipIfModified', transforms });
@@ -132,11 +132,11 @@ it.each([
   await c.untilReady(name, reason);
   const before = c.requests.length;
   await force(name, 'now');
-  await c.untilAsked(`get configmaps ${c.namespace}/${name}`, before);
+  await c.untilRequested(`get configmaps ${c.namespace}/${name}`, before);
   await c.idle();
   const { status } = await c.admin.get(ConfigMapSync, c.from(name));
   expect(status?.lastHandledForceSync).toBeUndefined();
-  await mend();
+  await repair();
   await c.until(ConfigMap, c.to(name), ({ data }) => data?.color === 'blue');
   expect((await c.untilReady(name)).status?.lastHandledForceSync).toBe('now');
 });
@@ -160,7 +160,7 @@ it('scenario 03 keeps the keys of other clients with Merge, and repairs its own'
   await c.idle();
   const before = c.requests.length;
   const edited = await c.edit(c.to('merge'), { foreign: 'other' });
-  await c.untilAsked(`get configmaps ${c.namespace}/merge`, before);
+  await c.untilRequested(`get configmaps ${c.namespace}/merge`, before);
   await c.idle();
   expect(await c.admin.get(ConfigMap, c.to('merge'))).toEqual(edited);
 });

@@ -41,7 +41,7 @@ beforeAll(async () => {
         return document;
       },
     },
-    through: () => {
+    wrapClient: () => {
       const credentials = { headers: () => ({ authorization }), refresh: () => Promise.resolve(false) };
       const transport = connect({ ...connection, credentials }, { wire, timeoutMs: 3_000 * SPEED, ...limits });
       client = createClient({ transport, clock: wire, wire });
@@ -108,14 +108,14 @@ it.each<readonly [string, () => void | Promise<void>, () => void | Promise<void>
   ['silent', () => endpoint.partition(), () => endpoint.heal()],
 ])(
   'scenario 12 fails liveness when connections are %s for a minute, and catches up afterwards',
-  async (name, cut, mend) => {
+  async (name, cut, repair) => {
     await prepare(name);
     await untilWatches(ALIVE);
     await cut();
     await changeEverything(name);
     await untilWatches(/failed: no activity of .*ConfigMap.* for \d{2,} s/);
     expect((await c.admin.get(ConfigMap, c.to(name))).data).toEqual({ color: 'red' });
-    await mend();
+    await repair();
     await untilCaughtUp(name);
     await untilWatches(ALIVE);
   },

@@ -20,7 +20,7 @@ async function limited(options: Partial<OperatorsOptions> = {}): Promise<Limited
   const c = await cluster({
     operators: [configMapSync],
     prefix: 'limited',
-    within: async ({ namespace, createNamespace }) => {
+    selectNamespaces: async ({ namespace, createNamespace }) => {
       target = await createNamespace('limited-target');
       return [namespace, target];
     },
@@ -42,7 +42,7 @@ beforeAll(async () => {
   await grant(c.namespace, subject, [all('', 'configmaps'), all(ConfigMapSync.group, ConfigMapSync.plural)]);
   await grant(c.target, subject, [all('', 'configmaps')]);
   for (const namespace of [c.namespace, c.target]) {
-    while (!(await author.mayI({ verb: 'create', resource: 'configmaps', namespace })).allowed);
+    while (!(await author.canI({ verb: 'create', resource: 'configmaps', namespace })).allowed);
   }
 });
 afterAll(() => c[Symbol.asyncDispose]());
@@ -105,7 +105,7 @@ it('reviews authors in each namespace', async () => {
   const subject = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'system:authenticated' };
   await grant(c.namespace, subject, rules);
   const question = { verb: 'create', group: ConfigMapSync.group, resource: ConfigMapSync.plural };
-  while (!(await other.mayI({ ...question, namespace: c.namespace })).allowed);
+  while (!(await other.canI({ ...question, namespace: c.namespace })).allowed);
   const error = await refusalOf(other.create(ConfigMapSync, syncOf(c, 'stranger')));
   expect(isForbidden(error)).toBe(true);
   expect(error.message).toContain(`create configmaps in namespace ${c.target}`);
@@ -118,7 +118,7 @@ it('reviews accounts in each namespace', async () => {
   for (const namespace of [c.namespace, c.target]) {
     await grant(namespace, { kind: 'ServiceAccount', ...account }, [all('', 'configmaps')]);
     const client = await c.clientFor({ serviceAccount: account });
-    while (!(await client.mayI({ verb: 'create', resource: 'configmaps', namespace })).allowed);
+    while (!(await client.canI({ verb: 'create', resource: 'configmaps', namespace })).allowed);
   }
   await c.admin.create(ConfigMapSync, syncOf(c, 'account', { serviceAccountName: 'syncer' }));
   const sync = await untilReason(c, 'account', 'AllComponentsReady');

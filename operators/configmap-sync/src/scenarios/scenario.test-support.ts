@@ -18,8 +18,8 @@ import { configMapSync } from '../operator.ts';
 /** SpecChange holds the fields of a spec besides its source. */
 export type SpecChange = Partial<WrittenOf<typeof ConfigMapSync>['spec']>;
 
-/** Place is the key of a ConfigMap. */
-export type Place = ObjectKey & { readonly namespace: string };
+/** ConfigMapKey is the key of a ConfigMap. */
+export type ConfigMapKey = ObjectKey & { readonly namespace: string };
 
 /**
  * Scenario is a test cluster with the operator as it is installed: with its own ServiceAccount and its webhook. The
@@ -38,8 +38,8 @@ export interface Scenario extends Cluster, RunningOperators {
    */
   sync(name: string, spec?: SpecChange): Promise<ConfigMapSync>;
   /** from returns the key of the ConfigMap of that name in the scenario's namespace, to the one in the target. */
-  from(name: string): Place;
-  to(name: string): Place;
+  from(name: string): ConfigMapKey;
+  to(name: string): ConfigMapKey;
   /** edit changes keys of a ConfigMap, as another client; null removes one. */
   edit(key: ObjectKey, data: Readonly<Record<string, string | null>>): Promise<ConfigMap>;
   /** change changes the spec of a ConfigMapSync. */
@@ -48,8 +48,8 @@ export interface Scenario extends Cluster, RunningOperators {
   untilReady(name: string, reason?: string): Promise<ConfigMapSync>;
   /** untilEvent waits for an event about a ConfigMapSync. */
   untilEvent(name: string, reason: string): Promise<Event>;
-  /** untilAsked waits until the operator has made a request, among the requests since `from`. */
-  untilAsked(request: string, from?: number): Promise<void>;
+  /** untilRequested waits until the operator has made a request, among the requests since `from`. */
+  untilRequested(request: string, from?: number): Promise<void>;
   /**
    * missingNamespace returns the name of a namespace that does not exist; if it is created, it is deleted with the
    * scenario.
@@ -68,8 +68,8 @@ export async function startScenario(options: Partial<OperatorsOptions & ClusterO
   });
   const { namespace, admin } = c;
   const target = await c.createNamespace('scenario-target');
-  const from = (name: string): Place => ({ namespace, name });
-  const to = (name: string): Place => ({ namespace: target, name });
+  const from = (name: string): ConfigMapKey => ({ namespace, name });
+  const to = (name: string): ConfigMapKey => ({ namespace: target, name });
   const own: Omit<Scenario, keyof (Cluster & RunningOperators)> = {
     clock,
     target,
@@ -91,12 +91,12 @@ export async function startScenario(options: Partial<OperatorsOptions & ClusterO
         return ready?.reason === reason && ready.observedGeneration === sync.metadata?.generation;
       }),
     untilEvent: async (name, reason) => {
-      const isIt = ({ regarding, reason: said }: Event) => regarding?.name === name && said === reason;
-      const found = (await c.untilList(Event, { namespace }, (events) => events.some(isIt))).find(isIt);
+      const isExpected = ({ regarding, reason: actual }: Event) => regarding?.name === name && actual === reason;
+      const found = (await c.untilList(Event, { namespace }, (events) => events.some(isExpected))).find(isExpected);
       if (!found) throw new TypeError('the event was deleted');
       return found;
     },
-    untilAsked: (request, start = 0) =>
+    untilRequested: (request, start = 0) =>
       expect.poll(() => c.requests.slice(start), { timeout: 20_000, interval: 20 }).toContain(request),
     missingNamespace: () => {
       const name = c.uniqueName('scenario-later');

@@ -5,7 +5,7 @@ import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { type Scenario, startScenario } from './scenario.test-support.ts';
 
 /** How long the known rights of an account are cached. */
-const BELIEVED_MS = 30_000;
+const REVIEW_CACHE_MS = 30_000;
 
 let c: Scenario;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ async function grant(name: string, namespace: string, verbs: readonly string[]):
   });
   const client = await c.clientFor({ serviceAccount: c.from(name) });
   for (const verb of verbs) {
-    while (!(await client.mayI({ verb, resource: 'configmaps', namespace })).allowed);
+    while (!(await client.canI({ verb, resource: 'configmaps', namespace })).allowed);
   }
 }
 
@@ -42,7 +42,7 @@ async function revoke(name: string, namespace: string, verb: string): Promise<vo
   const bindings = items.filter(({ subjects }) => subjects?.some((subject) => subject.name === name));
   for (const binding of bindings) await c.admin.delete(RoleBinding, keyOf(binding));
   const client = await c.clientFor({ serviceAccount: c.from(name) });
-  while ((await client.mayI({ verb, resource: 'configmaps', namespace })).allowed);
+  while ((await client.canI({ verb, resource: 'configmaps', namespace })).allowed);
 }
 
 it('scenario 14 writes nothing for an account without permissions, does not block others, and continues when they are granted', async () => {
@@ -72,7 +72,7 @@ it('scenario 14 writes nothing for an account without permissions, does not bloc
 
   await grant('poor', c.namespace, ['get']);
   await grant('poor', c.target, ['create', 'update', 'delete']);
-  await c.clock.advance(BELIEVED_MS);
+  await c.clock.advance(REVIEW_CACHE_MS);
   const healed = await c.untilReady('poor');
   expect(findCondition(healed, 'Authorized')).toMatchObject({ status: 'True', reason: 'Granted' });
   expect((await c.admin.get(ConfigMap, c.to('poor'))).data).toEqual({ color: 'red' });
@@ -87,7 +87,7 @@ it('scenario 14 stops when a permission is revoked, and keeps the copy', async (
   await c.untilReady('robbed');
   const copy = await c.admin.get(ConfigMap, c.to('robbed'));
   await revoke('robbed', c.namespace, 'get');
-  await c.clock.advance(BELIEVED_MS);
+  await c.clock.advance(REVIEW_CACHE_MS);
   await c.edit(c.from('robbed'), { color: 'secret' });
   const refused = await c.untilReady('robbed', 'InsufficientPermissions');
   expect(findCondition(refused, 'Authorized')?.message).toContain(`get configmap robbed in namespace ${c.namespace}`);
@@ -109,7 +109,7 @@ it.each(['Delete', 'Orphan'] as const)(
     await revoke(name, other.namespace, 'update');
     // Its remaining rights count, not whether it still exists.
     await c.admin.delete(ServiceAccount, c.from(name));
-    await c.clock.advance(BELIEVED_MS);
+    await c.clock.advance(REVIEW_CACHE_MS);
     await c.admin.delete(ConfigMapSync, c.from(name));
     await c.untilGone(ConfigMapSync, c.from(name));
     expect(await c.admin.get(ConfigMap, other)).toEqual(copy);
@@ -133,7 +133,7 @@ it('scenario 14 reports a missing account, and continues when it is created', as
   await account('nobody');
   await grant('nobody', c.namespace, ['get']);
   await grant('nobody', c.target, ['create', 'update', 'delete']);
-  await c.clock.advance(BELIEVED_MS);
+  await c.clock.advance(REVIEW_CACHE_MS);
   await c.untilReady('nobody');
 });
 
@@ -143,10 +143,10 @@ it('scenario 14 reviews missing permissions again every 30 s, and writes nothing
   const { metadata } = await c.untilReady('waiting', 'InsufficientPermissions');
   await c.untilEvent('waiting', 'SyncFailed');
   // When it reviews again for the first time, all earlier events have been sent.
-  await c.pass(30_000);
+  await c.advanceTime(30_000);
   const since = Date.now();
   const before = c.requests.length;
-  await c.pass(300_000);
+  await c.advanceTime(300_000);
   const isQuestion = (request: string) => request === `get serviceaccounts ${c.namespace}/waiting`;
   expect(c.requests.slice(before).filter(isQuestion)).toHaveLength(10);
   expect((await c.writes(since)).filter((write) => write.includes('waiting'))).toEqual([]);

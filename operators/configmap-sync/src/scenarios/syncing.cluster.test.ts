@@ -53,8 +53,10 @@ it('scenario 01 creates a copy that equals its source, and sets every field of t
     syncedCount: 1,
     totalCount: 1,
   });
-  const said = Object.fromEntries((conditions ?? []).map(({ type, status, reason }) => [type, `${status} ${reason}`]));
-  expect(said).toEqual({
+  const reported = Object.fromEntries(
+    (conditions ?? []).map(({ type, status, reason }) => [type, `${status} ${reason}`]),
+  );
+  expect(reported).toEqual({
     Ready: 'True AllComponentsReady',
     Synced: 'True SyncSucceeded',
     SourceAvailable: 'True SourceFound',
@@ -124,7 +126,7 @@ it('scenario 02 writes nothing when only metadata of the source changes', async 
     type: 'merge',
     body: { metadata: { labels: { team: 'a' }, annotations: { note: 'b' } } },
   });
-  await c.untilAsked(`get configmaps ${c.namespace}/labelled`, before);
+  await c.untilRequested(`get configmaps ${c.namespace}/labelled`, before);
   await c.idle();
   expect(await c.admin.get(ConfigMap, c.to('labelled'))).toEqual(copy);
   expect(await c.admin.get(ConfigMapSync, c.from('labelled'))).toEqual(sync);

@@ -8,15 +8,15 @@ import { type Scenario, startScenario } from './scenario.test-support.ts';
 
 const NAMESPACES = 300;
 /** Less than the default, so that exceeding the limit shows. */
-const MOST_WRITES = 24;
+const MAX_WRITES = 24;
 
-const inFlight: InFlight = { now: 0, most: 0 };
+const inFlight: InFlight = { current: 0, max: 0 };
 
 let c: Scenario;
 beforeAll(async () => {
   c = await startScenario({
-    config: { 'configmap-sync': { maxWritesInFlight: MOST_WRITES } },
-    through: (client) => countingWrites(client, inFlight),
+    config: { 'configmap-sync': { maxWritesInFlight: MAX_WRITES } },
+    wrapClient: (client) => countingWrites(client, inFlight),
   });
 });
 afterAll(() => c[Symbol.asyncDispose]());
@@ -100,26 +100,26 @@ it(`scenario 08 writes ${NAMESPACES} copies with one request each, a bounded num
   await c.source('fan-out');
   await c.idle();
   const before = c.requests.length;
-  inFlight.most = 0;
+  inFlight.max = 0;
   await c.sync('fan-out', { destinationSelector: { matchLabels: { team } } });
   const sync = await untilCount('fan-out', NAMESPACES);
   await c.idle();
   expect(sync.status?.destinations).toHaveLength(100);
-  const asked = c.requests.slice(before).filter((request) => / configmaps /.test(request));
+  const requests = c.requests.slice(before).filter((request) => / configmaps /.test(request));
   // The names of creations are not known when they are counted: the API server reads them from the body.
-  const creations = asked.filter((request) => request.startsWith('create '));
+  const creations = requests.filter((request) => request.startsWith('create '));
   expect(new Set(creations).size).toBe(NAMESPACES);
   expect(creations).toHaveLength(NAMESPACES);
-  expect(new Set(asked.filter((request) => !creations.includes(request)))).toEqual(
+  expect(new Set(requests.filter((request) => !creations.includes(request)))).toEqual(
     new Set([`get configmaps ${c.namespace}/fan-out`]),
   );
-  expect(inFlight.most).toBeGreaterThan(MOST_WRITES / 2);
-  expect(inFlight.most).toBeLessThanOrEqual(MOST_WRITES);
+  expect(inFlight.max).toBeGreaterThan(MAX_WRITES / 2);
+  expect(inFlight.max).toBeLessThanOrEqual(MAX_WRITES);
 
-  inFlight.most = 0;
+  inFlight.max = 0;
   await c.admin.delete(ConfigMapSync, c.from('fan-out'));
   await c.untilGone(ConfigMapSync, c.from('fan-out'));
-  expect(inFlight.most).toBeLessThanOrEqual(MOST_WRITES);
+  expect(inFlight.max).toBeLessThanOrEqual(MAX_WRITES);
   const { items } = await c.admin.list(ConfigMap, { labelSelector: `${LABELS.syncName}=fan-out` });
   expect(items.map(keyOf).filter(({ namespace = '' }) => names.includes(namespace))).toEqual([]);
 }, 120_000);

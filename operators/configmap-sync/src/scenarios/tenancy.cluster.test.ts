@@ -78,7 +78,7 @@ async function grant(namespace: string, rules: readonly PolicyRule[]): Promise<v
   const [resource = ''] = resources;
   const question = { verb: verbs[0] ?? '', group, resource, namespace };
   const [name] = resourceNames;
-  while (!(await mallory.mayI(name === undefined ? question : { ...question, name })).allowed);
+  while (!(await mallory.canI(name === undefined ? question : { ...question, name })).allowed);
 }
 
 function syncOf(name: string, spec: SpecChange, namespace = team) {
@@ -369,12 +369,12 @@ test('a user cannot discover namespaces and their labels by selecting them', asy
   );
   const isSaid = ({ regarding }: Event) => regarding?.name === 'seeking' || regarding?.name === 'guessing';
   const events = await c.untilList(Event, { namespace: team }, (each) => each.filter(isSaid).length === 2);
-  const said = JSON.stringify([
+  const reported = JSON.stringify([
     status,
     (await mallory.get(ConfigMapSync, { namespace: team, name: metadata?.name ?? '' })).status,
     events.filter(isSaid).map(({ note }) => note),
   ]);
-  for (const name of [branch, other, library, 'kube-system', 'default']) expect(said).not.toContain(name);
+  for (const name of [branch, other, library, 'kube-system', 'default']) expect(reported).not.toContain(name);
 });
 
 describe('nothing is synced without a review', () => {

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { type Scenario, startScenario } from './scenario.test-support.ts';
 
-const complaints: string[] = [];
+const warnings: string[] = [];
 const log: Log = {
   debug: () => undefined,
   info: () => undefined,
-  warn: (message) => void complaints.push(message),
-  error: (message) => void complaints.push(message),
+  warn: (message) => void warnings.push(message),
+  error: (message) => void warnings.push(message),
   with: () => log,
 };
 
@@ -18,21 +18,21 @@ beforeAll(async () => {
   c = await startScenario({ log });
 });
 afterAll(() => c[Symbol.asyncDispose]());
-beforeEach(() => complaints.splice(0));
+beforeEach(() => warnings.splice(0));
 
 const selectors = { destinationSelector: { matchLabels: { team: 'going' } } };
 
-/** selectedNamespace creates a namespace that is selected, and whose deletion does not complete until `letGo`. */
+/** selectedNamespace creates a namespace that is selected, and whose deletion does not complete until `finishDeletion`. */
 async function selectedNamespace() {
   const name = await c.createNamespace('scenario-going');
   await c.admin.patch(Namespace, { name }, { type: 'merge', body: { metadata: { labels: { team: 'going' } } } });
   const held = { namespace: name, name: 'held' };
   await c.admin.create(ConfigMap, { metadata: { ...held, finalizers: ['example.com/held'] } });
-  const letGo = async (): Promise<void> => {
+  const finishDeletion = async (): Promise<void> => {
     await c.admin.patch(ConfigMap, held, { type: 'merge', body: { metadata: { finalizers: null } } });
     await c.untilGone(Namespace, { name });
   };
-  return { name, letGo };
+  return { name, finishDeletion };
 }
 
 const untilCount = (name: string, count: number) =>
@@ -60,11 +60,11 @@ it('does not select a namespace that is being deleted, and neither logs a warnin
   // A retry would wait in the queue; the operator's own clock stands still.
   const waiting = c.manager.status().flatMap(({ controllers }) => controllers.flatMap(({ keys }) => keys));
   expect(waiting.filter(({ failures }) => failures > 0)).toEqual([]);
-  expect(complaints).toEqual([]);
+  expect(warnings).toEqual([]);
 
-  await going.letGo();
+  await going.finishDeletion();
   await c.idle();
-  expect(complaints).toEqual([]);
+  expect(warnings).toEqual([]);
 });
 
 it('does not change copies in a namespace that is being deleted, regardless of the deletion policy', async () => {
@@ -75,10 +75,10 @@ it('does not change copies in a namespace that is being deleted, regardless of t
   const from = c.requests.length;
   await c.admin.delete(Namespace, { name: going.name });
   await c.untilGone(ConfigMap, { namespace: going.name, name: 'kept' });
-  await going.letGo();
+  await going.finishDeletion();
   await c.idle();
   // A creation may be attempted, and refused, if the deletion of a copy is observed before that of its namespace.
   const writes = c.requests.slice(from).filter((each) => /^(patch|update|delete) configmaps /.test(each));
   expect(writes).toEqual([]);
-  expect(complaints).toEqual([]);
+  expect(warnings).toEqual([]);
 });

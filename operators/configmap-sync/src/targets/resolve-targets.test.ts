@@ -24,7 +24,7 @@ const spec = (change: Partial<TargetSpec>): TargetSpec => ({
 });
 
 /** `namespace/name`, with `*` for selected ones and the problem, if any. */
-const shown = ({ namespace, name, selected, problem }: Target): string =>
+const format = ({ namespace, name, selected, problem }: Target): string =>
   `${namespace}/${name}${selected ? '*' : ''}${problem ? ` ${problem}` : ''}`;
 
 describe('resolveTargets', () => {
@@ -86,11 +86,11 @@ describe('resolveTargets', () => {
     ['no target for the source itself', { destinations: [{ namespace: 'source', name: '' }] }, []],
     ['no destination', {}, []],
   ])('resolves %s', (_, change, targets) => {
-    expect(resolveTargets(spec(change), namespaces).map(shown)).toEqual(targets);
+    expect(resolveTargets(spec(change), namespaces).map(format)).toEqual(targets);
   });
 
   test('assumes that named namespaces exist, and selects none, if namespaces cannot be read', () => {
     const given = spec({ destinationNamespace: 'nowhere', destinationSelector: {} });
-    expect(resolveTargets(given, undefined).map(shown)).toEqual(['nowhere/settings']);
+    expect(resolveTargets(given, undefined).map(format)).toEqual(['nowhere/settings']);
   });
 });

@@ -1,9 +1,9 @@
 import { contentKeyProblem } from '@bowline/machinery';
-import { recentTemplate } from '@bowline/machinery/template';
+import { cachedTemplate } from '@bowline/machinery/template';
 import type { Transform } from '../api/config-map-sync.ts';
 import type { Entry } from '../content/content.ts';
 import { ContentProblem } from '../content/content-problem.ts';
-import { MOST_CONTENT_BYTES } from '../content/content-size.ts';
+import { MAX_CONTENT_BYTES } from '../content/content-size.ts';
 import { replaceInValues } from './replace-in-values.ts';
 
 /** Entries is content between transforms. */
@@ -14,14 +14,14 @@ export interface TransformContext {
   /** `spec.transforms[1]`. */
   readonly field: string;
   /** The number of transforms of the spec that replace in values: they share the time limit. */
-  readonly replaces: number;
+  readonly replaceCount: number;
 }
 
 /**
  * The size limit of content between transforms. A later transform may drop what an earlier one produced, so this is
  * more than a ConfigMap holds.
  */
-const MOST_BYTES_ON_THE_WAY = 4 * MOST_CONTENT_BYTES;
+const MAX_INTERMEDIATE_BYTES = 4 * MAX_CONTENT_BYTES;
 
 /** applyTransform applies one transform. It throws a ContentProblem that names the field at fault. */
 export function applyTransform(entries: Entries, transform: Transform, context: TransformContext): Map<string, Entry> {
@@ -32,9 +32,9 @@ export function applyTransform(entries: Entries, transform: Transform, context: 
   if (suffix !== undefined) return renameKeys(entries, (key) => `${key}${suffix}`, at('suffix'));
   if (set) return withValue(entries, set.key, set.value, at('set'));
   if (remove) return new Map([...entries].filter(([key]) => key !== remove.key));
-  if (replace) return replaceInValues(entries, replace, { field: at('replace'), replaces: context.replaces });
+  if (replace) return replaceInValues(entries, replace, { field: at('replace'), replaceCount: context.replaceCount });
   if (template)
-    return withValue(entries, template.key, rendered(entries, template.template, at('template')), at('template'));
+    return withValue(entries, template.key, renderTemplate(entries, template.template, at('template')), at('template'));
   return new Map(entries);
 }
 
@@ -42,19 +42,19 @@ function renameKeys(entries: Entries, rename: (key: string) => string, field: st
   const renamed = new Map<string, Entry>();
   const origins = new Map<string, string>();
   for (const [key, entry] of entries) {
-    const fresh = rename(key);
-    checkKey(fresh, field);
-    const other = origins.get(fresh);
+    const newKey = rename(key);
+    checkKey(newKey, field);
+    const other = origins.get(newKey);
     if (other !== undefined) {
       const names = [other, key].map((each) => JSON.stringify(each)).join(' and ');
       throw new ContentProblem(
         'InvalidSpec',
         field,
-        `the keys ${names} would both become the key ${JSON.stringify(fresh)}; remove one of them first, or choose another name`,
+        `the keys ${names} would both become the key ${JSON.stringify(newKey)}; remove one of them first, or choose another name`,
       );
     }
-    renamed.set(fresh, entry);
-    origins.set(fresh, key);
+    renamed.set(newKey, entry);
+    origins.set(newKey, key);
   }
   return renamed;
 }
@@ -64,11 +64,11 @@ function withValue(entries: Entries, key: string, value: string, field: string):
   const all = new Map(entries).set(key, { type: 'd', value });
   let bytes = 0;
   for (const entry of all.values()) bytes += Buffer.byteLength(entry.value);
-  if (bytes <= MOST_BYTES_ON_THE_WAY) return all;
+  if (bytes <= MAX_INTERMEDIATE_BYTES) return all;
   throw new ContentProblem(
     'TooLarge',
     field,
-    `the content with this value exceeds ${MOST_BYTES_ON_THE_WAY} bytes; shorten the value, or remove keys first`,
+    `the content with this value exceeds ${MAX_INTERMEDIATE_BYTES} bytes; shorten the value, or remove keys first`,
   );
 }
 
@@ -78,10 +78,10 @@ function checkKey(key: string, field: string): void {
 }
 
 /** Expressions of a template see only text: binary values have no place in it. */
-function rendered(entries: Entries, template: string, field: string): string {
+function renderTemplate(entries: Entries, template: string, field: string): string {
   const text = [...entries].filter(([, { type }]) => type === 'd').map(([key, { value }]) => [key, value]);
   try {
-    return recentTemplate(template).render(Object.fromEntries(text) as Record<string, string>);
+    return cachedTemplate(template).render(Object.fromEntries(text) as Record<string, string>);
   } catch (cause) {
     if (!(cause instanceof Error)) throw cause;
     throw new ContentProblem('InvalidSpec', field, cause.message, { cause });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Transform } from '../api/config-map-sync.ts';
 import type { Content } from '../content/content.ts';
-import { contentSize, MOST_CONTENT_BYTES } from '../content/content-size.ts';
+import { contentSize, MAX_CONTENT_BYTES } from '../content/content-size.ts';
 import { desiredContent } from './desired-content.ts';
 
 const source: Content = { data: { a: 'one', 'b.yaml': 'host: db.internal' }, binaryData: { logo: 'AAEC' } };
@@ -129,7 +129,7 @@ describe('desiredContent', () => {
     });
   });
 
-  const big: Content = { data: { big: 'x'.repeat(MOST_CONTENT_BYTES) }, binaryData: {} };
+  const big: Content = { data: { big: 'x'.repeat(MAX_CONTENT_BYTES) }, binaryData: {} };
   const many: Content = {
     data: Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`k${index}`, 'x'.repeat(1_000)])),
     binaryData: {},
@@ -141,7 +141,7 @@ describe('desiredContent', () => {
     [
       'values that add up',
       big,
-      Array.from({ length: 8 }, (_, index) => ({ set: { key: `k${index}`, value: 'x'.repeat(MOST_CONTENT_BYTES) } })),
+      Array.from({ length: 8 }, (_, index) => ({ set: { key: `k${index}`, value: 'x'.repeat(MAX_CONTENT_BYTES) } })),
       'spec.transforms[3].set',
     ],
   ])('reports TooLarge for %s', (_, content, transforms, field) => {
@@ -149,7 +149,7 @@ describe('desiredContent', () => {
   });
 
   test('accepts a result of the maximum size, even if intermediate content is larger', () => {
-    expect(contentSize(desiredContent(big, { transforms: [{ prefix: 'x' }] }))).toBe(MOST_CONTENT_BYTES);
+    expect(contentSize(desiredContent(big, { transforms: [{ prefix: 'x' }] }))).toBe(MAX_CONTENT_BYTES);
     const used = desiredContent(big, {
       transforms: [{ template: { key: 'copy', template: '{{ data.big }}' } }, { remove: { key: 'big' } }],
     });

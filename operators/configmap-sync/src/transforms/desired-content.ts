@@ -3,7 +3,7 @@ import type { Spec } from '../api/config-map-sync.ts';
 import type { Content } from '../content/content.ts';
 import { contentFrom, entriesOf } from '../content/content.ts';
 import { ContentProblem } from '../content/content-problem.ts';
-import { contentSize, MOST_CONTENT_BYTES } from '../content/content-size.ts';
+import { contentSize, MAX_CONTENT_BYTES } from '../content/content-size.ts';
 import { filterKeys } from '../content/key-filter.ts';
 import { applyTransform } from './apply-transform.ts';
 
@@ -15,10 +15,10 @@ export function desiredContent(source: Content, spec: Pick<Spec, 'keys' | 'trans
   const chosen = filterKeys(source, spec.keys);
   const { transforms = [] } = spec;
   if (transforms.length === 0) return chosen;
-  const replaces = transforms.filter(({ replace }) => replace).length;
+  const replaceCount = transforms.filter(({ replace }) => replace).length;
   let entries = entriesOf(chosen);
   for (const [index, transform] of transforms.entries()) {
-    entries = applyTransform(entries, transform, { field: `spec.transforms[${index}]`, replaces });
+    entries = applyTransform(entries, transform, { field: `spec.transforms[${index}]`, replaceCount });
   }
   for (const key of entries.keys()) {
     const problem = contentKeyProblem(key);
@@ -27,11 +27,11 @@ export function desiredContent(source: Content, spec: Pick<Spec, 'keys' | 'trans
   }
   const result = contentFrom(entries);
   const size = contentSize(result);
-  if (size > MOST_CONTENT_BYTES) {
+  if (size > MAX_CONTENT_BYTES) {
     throw new ContentProblem(
       'TooLarge',
       'spec.transforms',
-      `the result has ${size} bytes, but a ConfigMap holds at most ${MOST_CONTENT_BYTES}; exclude keys, or shorten values`,
+      `the result has ${size} bytes, but a ConfigMap holds at most ${MAX_CONTENT_BYTES}; exclude keys, or shorten values`,
     );
   }
   return result;

@@ -3,34 +3,34 @@ import { compileReplacement } from '@bowline/machinery/schema';
 import type { Transform } from '../api/config-map-sync.ts';
 import type { Entry } from '../content/content.ts';
 import { ContentProblem } from '../content/content-problem.ts';
-import { MOST_CONTENT_BYTES } from '../content/content-size.ts';
+import { MAX_CONTENT_BYTES } from '../content/content-size.ts';
 
 /**
  * The maximum number of steps for all replacements of one spec together: enough for a simple pattern over a whole
  * ConfigMap.
  */
-const MOST_STEPS = 4_000_000;
+const MAX_STEPS = 4_000_000;
 
 /** The minimum number of steps for a value, so that short values among long ones can be processed. */
-const LEAST_STEPS = 100;
+const MIN_STEPS = 100;
 
 /** replaceInValues replaces every match of a pattern in the values of some keys; binary values are left unchanged. */
 export function replaceInValues(
   entries: ReadonlyMap<string, Entry>,
   { keys, pattern, replacement }: NonNullable<Transform['replace']>,
-  { field, replaces }: { readonly field: string; readonly replaces: number },
+  { field, replaceCount }: { readonly field: string; readonly replaceCount: number },
 ): Map<string, Entry> {
-  const isMeant = anyGlob(keys);
-  const meant = [...entries].filter(([key, { type }]) => type === 'd' && isMeant(key));
-  const length = meant.reduce((sum, [, { value }]) => sum + value.length, 0);
+  const isSelected = anyGlob(keys);
+  const selected = [...entries].filter(([key, { type }]) => type === 'd' && isSelected(key));
+  const length = selected.reduce((sum, [, { value }]) => sum + value.length, 0);
   const result = new Map(entries);
   // All results together must fit into a ConfigMap: otherwise they could exhaust the memory one after the other.
-  let left = MOST_CONTENT_BYTES;
+  let left = MAX_CONTENT_BYTES;
   try {
     const compiled = compileReplacement(pattern, replacement);
-    for (const [key, { type, value }] of meant) {
-      const share = Math.floor((MOST_STEPS / replaces) * (value.length / Math.max(length, 1)));
-      const replaced = compiled.replaceAll(value, { maxSteps: share + LEAST_STEPS, maxLength: left });
+    for (const [key, { type, value }] of selected) {
+      const share = Math.floor((MAX_STEPS / replaceCount) * (value.length / Math.max(length, 1)));
+      const replaced = compiled.replaceAll(value, { maxSteps: share + MIN_STEPS, maxLength: left });
       left -= replaced.length;
       result.set(key, { type, value: replaced });
     }

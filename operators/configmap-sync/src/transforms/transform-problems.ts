@@ -1,11 +1,11 @@
 import { contentKeyProblem, type FieldProblem } from '@bowline/machinery';
 import { compileReplacement } from '@bowline/machinery/schema';
-import { parseTemplate, recentTemplate } from '@bowline/machinery/template';
+import { cachedTemplate, parseTemplate } from '@bowline/machinery/template';
 import type { Transform } from '../api/config-map-sync.ts';
 
 // Compiling blocks the process, and a spec may have 64 transforms: these limits bound it to about half a second.
-const MOST_EXPRESSION_CHARACTERS = 16_384;
-const MOST_INSTRUCTIONS = 10_000;
+const MAX_EXPRESSION_CHARACTERS = 16_384;
+const MAX_INSTRUCTIONS = 10_000;
 
 /**
  * transformProblems returns the problems of transforms that do not depend on the source and that their schema cannot
@@ -30,43 +30,43 @@ interface Compiled {
   instructions: number;
 }
 
-function refuseComplex({ instructions }: Compiled): void {
-  if (instructions > MOST_INSTRUCTIONS)
+function checkComplexity({ instructions }: Compiled): void {
+  if (instructions > MAX_INSTRUCTIONS)
     throw new Error('the patterns of all transforms together are too complex; simplify or remove some');
 }
 
 function problemsOf({ rename, set, replace, template }: Transform, compiled: Compiled): readonly Problem[] {
   return [
-    ...(rename ? badKey('rename.to', rename.to) : []),
-    ...(set ? badKey('set.key', set.key) : []),
-    ...(template ? badKey('template.key', template.key) : []),
+    ...(rename ? keyProblems('rename.to', rename.to) : []),
+    ...(set ? keyProblems('set.key', set.key) : []),
+    ...(template ? keyProblems('template.key', template.key) : []),
     ...(replace
-      ? thrown('replace', () => {
-          refuseComplex(compiled);
+      ? compileProblems('replace', () => {
+          checkComplexity(compiled);
           compiled.instructions += compileReplacement(replace.pattern, replace.replacement).instructions;
         })
       : []),
     ...(template
-      ? thrown('template.template', () => {
-          for (const hole of parseTemplate(template.template).holes) compiled.characters += hole.length;
-          if (compiled.characters > MOST_EXPRESSION_CHARACTERS) {
+      ? compileProblems('template.template', () => {
+          for (const hole of parseTemplate(template.template).placeholders) compiled.characters += hole.length;
+          if (compiled.characters > MAX_EXPRESSION_CHARACTERS) {
             throw new Error(
-              `the expressions of all templates together exceed ${MOST_EXPRESSION_CHARACTERS} characters; shorten or remove some`,
+              `the expressions of all templates together exceed ${MAX_EXPRESSION_CHARACTERS} characters; shorten or remove some`,
             );
           }
-          refuseComplex(compiled);
-          compiled.instructions += recentTemplate(template.template).patternSize;
+          checkComplexity(compiled);
+          compiled.instructions += cachedTemplate(template.template).patternSize;
         })
       : []),
   ];
 }
 
-function badKey(field: string, key: string): readonly Problem[] {
+function keyProblems(field: string, key: string): readonly Problem[] {
   const problem = contentKeyProblem(key);
   return problem ? [{ field, message: `${JSON.stringify(key)}: ${problem}` }] : [];
 }
 
-function thrown(field: string, compile: () => void): readonly Problem[] {
+function compileProblems(field: string, compile: () => void): readonly Problem[] {
   try {
     compile();
     return [];

@@ -3,7 +3,7 @@ import { VirtualClock } from '@bowline/machinery';
 import { createClient } from '@bowline/runtime/client';
 import { webhookConfigurations } from '@bowline/runtime/install';
 import type { WrittenOf } from '@bowline/runtime/resource';
-import type { ValidatingAnswer } from '@bowline/runtime/webhook';
+import type { ValidatingResponse } from '@bowline/runtime/webhook';
 import { describe, expect, test } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { ReviewingTransport } from '../authorization/reviewing-transport.test-support.ts';
@@ -27,7 +27,7 @@ const { validating: configuration } = webhookConfigurations({
   ownKinds: [ConfigMapSync],
 });
 
-interface Asked {
+interface ReviewInput {
   readonly object?: ConfigMapSync;
   readonly oldObject?: ConfigMapSync;
   readonly others?: readonly ConfigMapSync[];
@@ -36,30 +36,30 @@ interface Asked {
 }
 
 /** Calls the webhook with a request of alice, who has these rights. */
-async function ask(allowed: readonly string[], asked: Asked = {}) {
+async function callReview(allowed: readonly string[], input: ReviewInput = {}) {
   const transport = new ReviewingTransport(...allowed);
   const names = ['team', 'src', 'dst', 'other'];
   const namespaces = names.map((name) => ({ metadata: { name, labels: { 'kubernetes.io/metadata.name': name } } }));
   const request = {
-    operation: asked.oldObject ? 'UPDATE' : 'CREATE',
-    object: asked.object ?? sync(),
-    oldObject: asked.oldObject,
+    operation: input.oldObject ? 'UPDATE' : 'CREATE',
+    object: input.object ?? sync(),
+    oldObject: input.oldObject,
     namespace: 'team',
     userInfo: { username: 'alice', uid: 'u1', groups: ['dev'], extra: { scope: ['x'] } },
-    dryRun: asked.dryRun ?? false,
+    dryRun: input.dryRun ?? false,
     live: createClient({ transport }),
     clock: new VirtualClock(),
     signal: new AbortController().signal,
     get: (_: unknown, { name }: { name: string }) => namespaces.find(({ metadata }) => metadata.name === name),
     list: (kind: { id: string }) => {
       if (kind.id === ValidatingWebhookConfiguration.id) return [configuration];
-      return kind.id === Namespace.id ? namespaces : (asked.others ?? []);
+      return kind.id === Namespace.id ? namespaces : (input.others ?? []);
     },
-    deps: { namespaces: asked.namespaces, ownNamespace: 'bowline-system', config: { trustAllAuthors: false } },
+    deps: { namespaces: input.namespaces, ownNamespace: 'bowline-system', config: { trustAllAuthors: false } },
   };
-  const answer = (await review.handle(request as never)) as ValidatingAnswer;
-  const questions = transport.questions.map(({ right }) => right);
-  return { answer, denied: 'message' in answer ? answer : undefined, questions, transport };
+  const response = (await review.handle(request as never)) as ValidatingResponse;
+  const reviewedRights = transport.sentReviews.map(({ right }) => right);
+  return { response, denied: 'message' in response ? response : undefined, reviewedRights, transport };
 }
 
 const SOURCE = 'get configmaps src/m';
@@ -89,9 +89,9 @@ describe('the review of authors', () => {
   });
 
   test('admits an author who may read the source and write the copy, and reviews the whole identity', async () => {
-    const { denied, transport } = await ask([SOURCE, ...copy('dst')]);
+    const { denied, transport } = await callReview([SOURCE, ...copy('dst')]);
     expect(denied).toBeUndefined();
-    for (const { spec } of transport.questions) {
+    for (const { spec } of transport.sentReviews) {
       expect(spec).toMatchObject({ user: 'alice', uid: 'u1', groups: ['dev'], extra: { scope: ['x'] } });
     }
   });
@@ -119,9 +119,9 @@ describe('the review of authors', () => {
     ['an account', { serviceAccountName: 'sa' }, ['impersonate serviceaccounts team/sa']],
     ['an account and a selector', { ...selector, serviceAccountName: 'sa' }, ['impersonate serviceaccounts team/sa']],
   ])('requires every permission for %s', async (_, change, rights) => {
-    expect((await ask(rights, { object: sync(change) })).denied).toBeUndefined();
+    expect((await callReview(rights, { object: sync(change) })).denied).toBeUndefined();
     for (const lacking of rights) {
-      const { denied } = await ask(
+      const { denied } = await callReview(
         rights.filter((right) => right !== lacking),
         { object: sync(change) },
       );
@@ -131,22 +131,22 @@ describe('the review of authors', () => {
 
   test('requires cluster-wide permissions for a selector, not only those in the namespaces that match now', async () => {
     const everyone = ['team', 'src', 'dst', 'other'].flatMap((namespace) => copy(namespace));
-    const { denied } = await ask([SOURCE, ...everyone], { object: sync(selector) });
+    const { denied } = await callReview([SOURCE, ...everyone], { object: sync(selector) });
     expect(denied?.message).toContain('in every namespace');
   });
 
   test('does not accept a permission to create by name', async () => {
-    const { denied } = await ask([SOURCE, 'create configmaps dst/m', ...copy('dst').slice(1)]);
+    const { denied } = await callReview([SOURCE, 'create configmaps dst/m', ...copy('dst').slice(1)]);
     expect(denied?.message).toContain('create configmaps in namespace dst');
   });
 
   test('rejects an account that the author may not impersonate, even with all other permissions', async () => {
-    const { denied } = await ask([SOURCE, ...EVERYWHERE], { object: sync({ serviceAccountName: 'sa' }) });
+    const { denied } = await callReview([SOURCE, ...EVERYWHERE], { object: sync({ serviceAccountName: 'sa' }) });
     expect(denied?.message).toContain('impersonate serviceaccount sa in namespace team');
   });
 
   test('reports the user and the missing permissions', async () => {
-    const { denied } = await ask([SOURCE, 'create configmaps dst/*']);
+    const { denied } = await callReview([SOURCE, 'create configmaps dst/*']);
     expect(denied?.message).toBe(
       'alice lacks permissions that this ConfigMapSync needs: ' +
         'update configmap m in namespace dst; delete configmap m in namespace dst; ' +
@@ -155,8 +155,8 @@ describe('the review of authors', () => {
   });
 
   test('handles a dry run in the same way', async () => {
-    expect((await ask([], { dryRun: true })).denied).toMatchObject({ code: 403 });
-    expect((await ask([SOURCE, ...copy('dst')], { dryRun: true })).denied).toBeUndefined();
+    expect((await callReview([], { dryRun: true })).denied).toMatchObject({ code: 403 });
+    expect((await callReview([SOURCE, ...copy('dst')], { dryRun: true })).denied).toBeUndefined();
   });
 });
 
@@ -206,9 +206,9 @@ describe('the review of a change', () => {
     ],
   ])('requires every permission for %s', async (_, before, after, rights) => {
     const change = { oldObject: sync(before), object: sync(after) };
-    expect((await ask(rights, change)).denied).toBeUndefined();
+    expect((await callReview(rights, change)).denied).toBeUndefined();
     for (const lacking of rights) {
-      const { denied } = await ask(
+      const { denied } = await callReview(
         rights.filter((right) => right !== lacking),
         change,
       );
@@ -222,13 +222,13 @@ describe('the review of a spec', () => {
 
   test('rejects a spec that the schema accepts, with the invalid fields, and sends no reviews', async () => {
     const transforms = [{ template: { key: 'a', template: '{{' } }, { replace: { pattern: '(', replacement: '' } }];
-    const { denied, questions } = await ask(all, { object: sync({ transforms }) });
+    const { denied, reviewedRights } = await callReview(all, { object: sync({ transforms }) });
     expect(denied).toMatchObject({ code: 422, reason: 'Invalid' });
     expect(denied?.causes.map(({ field }) => field)).toEqual([
       'spec.transforms[0].template.template',
       'spec.transforms[1].replace',
     ]);
-    expect(questions).toEqual([]);
+    expect(reviewedRights).toEqual([]);
   });
 
   test('rejects a cycle, and reports only names from the spec', async () => {
@@ -236,7 +236,7 @@ describe('the review of a spec', () => {
       sync({ sourceNamespace: 'dst', destinationNamespace: 'hidden' }, 'b'),
       sync({ sourceNamespace: 'hidden', destinationNamespace: 'src' }, 'c'),
     ];
-    const { denied } = await ask(all, { others });
+    const { denied } = await callReview(all, { others });
     expect(denied).toMatchObject({ code: 422, causes: [{ field: 'spec' }] });
     expect(denied?.message).toContain('dst/m is copied back to src/m');
     expect(denied?.message).not.toContain('hidden');
@@ -244,7 +244,7 @@ describe('the review of a spec', () => {
 
   test('does not report cycles to an author without permissions', async () => {
     const others = [sync({ sourceNamespace: 'dst', destinationNamespace: 'src' }, 'b')];
-    const { denied } = await ask([SOURCE], { others });
+    const { denied } = await callReview([SOURCE], { others });
     expect(denied?.message).not.toContain('copied back');
   });
 
@@ -252,8 +252,10 @@ describe('the review of a spec', () => {
     const others = [sync({ sourceNamespace: 'dst', destinationNamespace: 'src' }, 'b')];
     const impersonate = 'impersonate serviceaccounts team/sa';
     const object = sync({ serviceAccountName: 'sa' });
-    expect((await ask([impersonate], { object, others })).denied).toBeUndefined();
-    expect((await ask([impersonate, SOURCE, ...copy('dst')], { object, others })).denied).toMatchObject({ code: 422 });
+    expect((await callReview([impersonate], { object, others })).denied).toBeUndefined();
+    expect((await callReview([impersonate, SOURCE, ...copy('dst')], { object, others })).denied).toMatchObject({
+      code: 422,
+    });
   });
 
   test.each<[string, () => ConfigMapSync]>([
@@ -271,8 +273,8 @@ describe('the review of a spec', () => {
       }),
     ],
   ])('ignores a cycle through a sync that %s', async (_, back) => {
-    expect((await ask([SOURCE, ...copy('dst')], { others: [back()] })).denied).toBeUndefined();
-    expect((await ask([SOURCE, ...copy('dst')], { others: [back(), sync(BACK, 'c')] })).denied).toMatchObject({
+    expect((await callReview([SOURCE, ...copy('dst')], { others: [back()] })).denied).toBeUndefined();
+    expect((await callReview([SOURCE, ...copy('dst')], { others: [back(), sync(BACK, 'c')] })).denied).toMatchObject({
       code: 422,
     });
   });
@@ -284,12 +286,12 @@ describe('the review of a spec', () => {
         'b',
       ),
     ];
-    expect((await ask(all, { others })).denied).toMatchObject({ code: 422 });
+    expect((await callReview(all, { others })).denied).toMatchObject({ code: 422 });
   });
 
   test('ignores the stored version of the changed sync', async () => {
     const stored = sync({ sourceNamespace: 'dst', destinationNamespace: 'src' });
-    expect((await ask(all, { oldObject: stored, others: [stored] })).denied).toBeUndefined();
+    expect((await callReview(all, { oldObject: stored, others: [stored] })).denied).toBeUndefined();
   });
 });
 
@@ -297,9 +299,9 @@ describe('the review without cluster-wide permissions', () => {
   const namespaces = ['team', 'src', 'dst'];
 
   test('reviews each namespace', async () => {
-    const { denied, transport } = await ask([SOURCE, ...copy('dst')], { namespaces });
+    const { denied, transport } = await callReview([SOURCE, ...copy('dst')], { namespaces });
     expect(denied).toBeUndefined();
-    expect(transport.questions.map(({ local }) => local)).toEqual([true, true, true, true]);
+    expect(transport.sentReviews.map(({ local }) => local)).toEqual([true, true, true, true]);
   });
 
   test.each<[SpecChange, string]>([
@@ -308,11 +310,11 @@ describe('the review without cluster-wide permissions', () => {
     [{ destinations: [{ namespace: 'dst', name: 'x' }, { namespace: 'other' }] }, 'spec.destinations[1].namespace'],
     [{ destinationSelector: {} }, 'spec.destinationSelector'],
   ])('rejects namespaces without access: %j', async (change, field) => {
-    const { denied, questions } = await ask(['get configmaps */*', ...EVERYWHERE], {
+    const { denied, reviewedRights } = await callReview(['get configmaps */*', ...EVERYWHERE], {
       namespaces,
       object: sync(change),
     });
     expect(denied).toMatchObject({ code: 422, causes: [{ field, reason: 'FieldValueForbidden' }] });
-    expect(questions).toEqual([]);
+    expect(reviewedRights).toEqual([]);
   });
 });

@@ -3,13 +3,13 @@ import type { FieldProblem } from '@bowline/machinery';
 import { describeProblems } from '@bowline/machinery';
 import { admit, deny, validating } from '@bowline/runtime';
 import type { Subject } from '@bowline/runtime/client';
-import { OWN_WEBHOOKS, type ValidatingAnswer } from '@bowline/runtime/webhook';
+import { OWN_WEBHOOKS, type ValidatingResponse } from '@bowline/runtime/webhook';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { AccessReviews } from '../authorization/access-reviews.ts';
-import { isObeyedIn, REVIEW_CONDITION, reviewView } from '../authorization/author-review.ts';
-import { reachProblems } from '../authorization/reach.ts';
+import { isReconciledIn, REVIEW_CONDITION, reviewView } from '../authorization/author-review.ts';
+import { namespaceAccessProblems } from '../authorization/namespace-access.ts';
 import { authorRights, changeRights, describeRights } from '../authorization/rights.ts';
-import { type EdgeJudge, effectiveEdges } from '../cycles/effective-edges.ts';
+import { type EdgeAuthorizer, effectiveEdges } from '../cycles/effective-edges.ts';
 import { findLoops } from '../cycles/find-loops.ts';
 import { type Sync, syncEdges, writingSyncs } from '../cycles/sync-edges.ts';
 import type { Deps } from '../deps.ts';
@@ -37,7 +37,7 @@ export const review = validating(ConfigMapSync, {
   .handle(async (request) => {
     const { object, oldObject, namespace = '', userInfo, live, clock, signal, list, deps } = request;
     const { spec } = object;
-    const problems = [...checkSpec(spec), ...reachProblems(spec, namespace, deps.namespaces)];
+    const problems = [...checkSpec(spec), ...namespaceAccessProblems(spec, namespace, deps.namespaces)];
     if (problems.length > 0) return invalid(problems);
     const rights = oldObject ? changeRights(oldObject.spec, spec, namespace) : authorRights(spec, namespace);
     // Nothing is cached: a right that was just granted counts, and one that was just revoked does not.
@@ -51,12 +51,12 @@ export const review = validating(ConfigMapSync, {
     const namespaces = deps.namespaces ? undefined : list(Namespace).map(namespaceView);
     const sync = { key: keyString({ namespace, name: object.metadata?.name ?? '' }), spec };
     // The author who is being reviewed now does not depend on the webhook configuration.
-    const isReviewed = (name: string): boolean => name === namespace || isObeyedIn(request, name);
+    const isReviewed = (name: string): boolean => name === namespace || isReconciledIn(request, name);
     const cycle = await cycleOf(sync, writingSyncs(list(ConfigMapSync)), namespaces, { reviews, isReviewed, signal });
     return cycle ?? admit();
   });
 
-function invalid(problems: readonly FieldProblem[]): ValidatingAnswer {
+function invalid(problems: readonly FieldProblem[]): ValidatingResponse {
   return deny({ message: describeProblems(problems), causes: problems });
 }
 
@@ -69,11 +69,11 @@ async function cycleOf(
   of: Sync,
   others: readonly Sync[],
   namespaces: readonly NamespaceView[] | undefined,
-  judge: EdgeJudge,
-): Promise<ValidatingAnswer | undefined> {
+  authorizer: EdgeAuthorizer,
+): Promise<ValidatingResponse | undefined> {
   const { closing, back } = findLoops(syncEdges(of, others, namespaces), of.key);
   // Its previous version is among the others.
-  const effective = await effectiveEdges([...closing, ...back], [...others, of], judge);
+  const effective = await effectiveEdges([...closing, ...back], [...others, of], authorizer);
   const [edge] = findLoops(effective, of.key).closing;
   if (!edge) return undefined;
   const message = `${edge.to} is copied back to ${edge.from} by other ConfigMapSyncs; choose another destination or name`;

@@ -17,16 +17,22 @@ export interface EntryProblem {
   readonly message: string;
 }
 
-const LEAST_REFRESH_MS = 60_000;
+const MIN_REFRESH_MS = 60_000;
 // A year: a longer interval is meant as never.
-const MOST_REFRESH_MS = 365 * 24 * 3_600_000;
+const MAX_REFRESH_MS = 365 * 24 * 3_600_000;
 
 /**
  * entryRules checks the rules for the fields of an entry beyond its schema, so that everything that can be rejected now
  * is not rejected later.
  */
 export function entryRules(entry: Entry, keys: readonly KeySelection[] | undefined): readonly EntryProblem[] {
-  return [...ofTexts(entry), ...ofNames(entry), ...ofKeys(entry, keys), ...ofPolicies(entry), ...ofType(entry, keys)];
+  return [
+    ...textProblems(entry),
+    ...nameProblems(entry),
+    ...keyProblems(entry, keys),
+    ...policyProblems(entry),
+    ...typeProblems(entry, keys),
+  ];
 }
 
 /** refreshIntervalMs parses a refresh interval into milliseconds, and returns undefined if it is not valid. */
@@ -34,7 +40,7 @@ export function refreshIntervalMs(text: string): number | undefined {
   try {
     const ms = parseDuration(text);
     if (ms === 0) return 0;
-    return ms >= LEAST_REFRESH_MS && ms <= MOST_REFRESH_MS ? ms : undefined;
+    return ms >= MIN_REFRESH_MS && ms <= MAX_REFRESH_MS ? ms : undefined;
   } catch {
     return undefined;
   }
@@ -43,13 +49,13 @@ export function refreshIntervalMs(text: string): number | undefined {
 // These fields are copied into requests, annotations and messages, and no store allows these characters in a name.
 const UNWRITABLE = /[\p{Cc}\p{Surrogate}\u2028\u2029]/u;
 
-function ofTexts(entry: Entry): readonly EntryProblem[] {
+function textProblems(entry: Entry): readonly EntryProblem[] {
   return (['path', 'versionStage', 'versionId', 'role'] as const).flatMap((field) =>
     UNWRITABLE.test(entry[field] ?? '') ? [invalid(field, entry[field], 'must not contain control characters')] : [],
   );
 }
 
-function ofNames({
+function nameProblems({
   secretName,
   region,
   type,
@@ -75,18 +81,18 @@ function ofNames({
   return problems;
 }
 
-function ofKeys(
+function keyProblems(
   { key, format, keys: given, optionalKeys = [], template = {} }: Entry,
   keys: readonly KeySelection[] | undefined,
 ): readonly EntryProblem[] {
   const problems: EntryProblem[] = [];
-  const isKey = (field: string, name: string): void => {
+  const checkKey = (field: string, name: string): void => {
     const problem = contentKeyProblem(name);
     if (problem) problems.push(invalid(field, name, `a key of a Secret ${problem}`));
   };
   for (const [index, { target }] of (keys ?? []).entries())
-    isKey(Array.isArray(given) ? `keys[${index}]` : `keys.${target}`, target);
-  for (const name of Object.keys(template)) isKey(`template.${name}`, name);
+    checkKey(Array.isArray(given) ? `keys[${index}]` : `keys.${target}`, target);
+  for (const name of Object.keys(template)) checkKey(`template.${name}`, name);
   if (format === 'json') {
     if (key !== undefined)
       problems.push(
@@ -102,7 +108,7 @@ function ofKeys(
   }
   if (key === undefined)
     problems.push({ field: 'key', message: `Required value: format ${format} needs the key to store the value under` });
-  else isKey('key', key);
+  else checkKey('key', key);
   for (const [field, value] of [
     ['keys', given],
     ['optionalKeys', optionalKeys[0]],
@@ -114,7 +120,12 @@ function ofKeys(
   return problems;
 }
 
-function ofPolicies({ creationPolicy, deletionPolicy, immutable, refreshInterval }: Entry): readonly EntryProblem[] {
+function policyProblems({
+  creationPolicy,
+  deletionPolicy,
+  immutable,
+  refreshInterval,
+}: Entry): readonly EntryProblem[] {
   const problems: EntryProblem[] = [];
   if (immutable && creationPolicy !== 'Create')
     problems.push(
@@ -137,7 +148,7 @@ function ofPolicies({ creationPolicy, deletionPolicy, immutable, refreshInterval
   return problems;
 }
 
-function ofType(
+function typeProblems(
   { type, format, key, template, creationPolicy }: Entry,
   keys: readonly KeySelection[] | undefined,
 ): readonly EntryProblem[] {
@@ -166,6 +177,6 @@ function invalid(field: string, value: unknown, rule: string): EntryProblem {
   return { field, message: `Invalid value: ${quoteText(String(value))}: ${rule}` };
 }
 
-function forbidden(field: string, why: string): EntryProblem {
-  return { field, message: `Forbidden: ${why}` };
+function forbidden(field: string, reason: string): EntryProblem {
+  return { field, message: `Forbidden: ${reason}` };
 }

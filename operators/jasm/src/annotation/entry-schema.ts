@@ -1,6 +1,6 @@
 import { type Read, s } from '@bowline/machinery/schema';
 
-const text = (most: number) => s.string().minLength(1).maxLength(most);
+const text = (limit: number) => s.string().minLength(1).maxLength(limit);
 
 /**
  * entrySchema is one requested secret, as an entry of a pod's annotation. Rules between fields are checked separately.

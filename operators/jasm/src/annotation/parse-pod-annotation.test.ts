@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MOST_SECRETS, parsePodAnnotation } from './parse-pod-annotation.ts';
+import { MAX_SECRETS, parsePodAnnotation } from './parse-pod-annotation.ts';
 import type { SecretSyncRequest } from './secret-sync-request.ts';
 
 const KNOWN = ['aws-secretsmanager', 'vault', 'mock'];
@@ -176,7 +176,7 @@ describe('an invalid annotation', () => {
     ],
     ['secrets: []', /^secrets \(line 1\): Invalid value: must be a list of entries/],
     ['secrets: {provider: mock}', /must be a list of entries/],
-    [`secrets: [${'{},'.repeat(MOST_SECRETS + 1)}]`, /Too many: 21: must have at most 20 items/],
+    [`secrets: [${'{},'.repeat(MAX_SECRETS + 1)}]`, /Too many: 21: must have at most 20 items/],
   ];
   test.each(unreadable.map(([text, message]) => [message, text] as const))('yields no request: %s', (message, text) => {
     const { requests, problems } = parse(text);

@@ -5,8 +5,8 @@ import { readYaml, YamlProblem, type YamlText } from './read-yaml.ts';
 import type { AnnotationProblem, PodAnnotation, SecretSyncRequest } from './secret-sync-request.ts';
 import { TemplateBudget } from './template-budget.ts';
 
-/** MOST_SECRETS is the maximum number of secrets that one pod may request. */
-export const MOST_SECRETS = 20;
+/** MAX_SECRETS is the maximum number of secrets that one pod may request. */
+export const MAX_SECRETS = 20;
 
 /**
  * parsePodAnnotation parses the annotation by which a pod requests secrets: one at the top level, or a list under
@@ -27,9 +27,9 @@ function readEntries(yaml: YamlText, known: readonly string[] | undefined): PodA
   const example = 'provider, path and secretName, or a list of such entries under secrets';
   if (value === null) return refused(`the annotation is empty; set ${example}`);
   if (typeof value !== 'object' || Array.isArray(value)) return refused(`the annotation must be a map with ${example}`);
-  if (!Object.hasOwn(value, 'secrets')) return answerOf([{ field: '', value }], yaml, known);
-  const { secrets, ...beside } = value as Readonly<Record<string, unknown>>;
-  const extra = Object.keys(beside);
+  if (!Object.hasOwn(value, 'secrets')) return parseEntries([{ field: '', value }], yaml, known);
+  const { secrets, ...otherFields } = value as Readonly<Record<string, unknown>>;
+  const extra = Object.keys(otherFields);
   if (extra.length > 0) {
     const fields = extra.every((field) => ENTRY_FIELDS.includes(field))
       ? extra.join(', ')
@@ -42,26 +42,30 @@ function readEntries(yaml: YamlText, known: readonly string[] | undefined): PodA
     return refused(
       `${at('secrets', yaml)}: Invalid value: must be a list of entries with provider, path and secretName`,
     );
-  if (secrets.length > MOST_SECRETS)
-    return refused(`${at('secrets', yaml)}: Too many: ${secrets.length}: must have at most ${MOST_SECRETS} items`);
-  return answerOf(
+  if (secrets.length > MAX_SECRETS)
+    return refused(`${at('secrets', yaml)}: Too many: ${secrets.length}: must have at most ${MAX_SECRETS} items`);
+  return parseEntries(
     secrets.map((entry: unknown, index) => ({ field: `secrets[${index}]`, value: entry })),
     yaml,
     known,
   );
 }
 
-interface Place {
+interface AnnotationEntry {
   readonly field: string;
   readonly value: unknown;
 }
 
-function answerOf(places: readonly Place[], yaml: YamlText, known: readonly string[] | undefined): PodAnnotation {
+function parseEntries(
+  entries: readonly AnnotationEntry[],
+  yaml: YamlText,
+  known: readonly string[] | undefined,
+): PodAnnotation {
   const requests: SecretSyncRequest[] = [];
   const problems: AnnotationProblem[] = [];
   const templates = new TemplateBudget();
   const names = new Map<unknown, string>();
-  for (const { field, value } of places) {
+  for (const { field, value } of entries) {
     const { request, problems: wrong = [] } = readEntry(value, field, templates);
     const invalid = [...wrong, ...duplicates(value, field, names)];
     const unsupported = unsupportedProvider(value, known);
@@ -111,11 +115,11 @@ function problemOf(
   entry: string,
   yaml: YamlText,
 ): AnnotationProblem {
-  const said = problems.map(({ field, message }) => {
+  const messages = problems.map(({ field, message }) => {
     const path = [entry, field].filter((part) => part !== '').join('.');
     return path === '' ? shortened(message) : `${at(path, yaml)}: ${shortened(message)}`;
   });
-  return { reason, message: said.join('; ') };
+  return { reason, message: messages.join('; ') };
 }
 
 /** at returns a field with its line, or with the line of its nearest ancestor that exists. */
@@ -132,11 +136,11 @@ function refused(message: string): PodAnnotation {
 }
 
 // A message starts with the field and ends with the remedy; a long value may stand in between.
-const MOST_CHARACTERS = 500;
+const MAX_CHARACTERS = 500;
 
 function shortened(text: string): string {
   const readable = text.replaceAll(/[\p{Cc}\p{Surrogate}\u2028\u2029]+/gu, ' ');
-  if (readable.length <= MOST_CHARACTERS) return readable;
-  const half = MOST_CHARACTERS / 2;
+  if (readable.length <= MAX_CHARACTERS) return readable;
+  const half = MAX_CHARACTERS / 2;
   return `${readable.slice(0, half)}…${readable.slice(-half)}`.replaceAll(/\p{Surrogate}/gu, '');
 }

@@ -10,7 +10,7 @@ export interface PlainYaml {
 const FIELD = /^([A-Za-z]+): ([A-Za-z/](?:[\w/.@+=:-]*[\w/.@+=-])?)$/;
 
 // Words that YAML does not read as text.
-const NO_TEXT = /^(?:null|Null|NULL|true|True|TRUE|false|False|FALSE)$/;
+const NOT_TEXT = /^(?:null|Null|NULL|true|True|TRUE|false|False|FALSE)$/;
 
 /**
  * plainYaml parses the form that nearly all users write: `provider`, `path` and `secretName` on a line each. It returns
@@ -23,7 +23,7 @@ export function plainYaml(text: string): PlainYaml | undefined {
   const rows = (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n');
   for (const [index, row] of rows.entries()) {
     const [, field, word] = FIELD.exec(row) ?? [];
-    if (field === undefined || word === undefined || NO_TEXT.test(word) || NO_TEXT.test(field)) return undefined;
+    if (field === undefined || word === undefined || NOT_TEXT.test(word) || NOT_TEXT.test(field)) return undefined;
     if (members.has(field)) return undefined;
     members.set(field, word);
     lines.set(field, index + 1);

@@ -19,7 +19,7 @@ export const ENTRY_FIELDS: readonly string[] = Object.keys(KNOWN_FIELDS);
 /** readEntry parses one entry of the annotation into a request; `field` is its path in the annotation. */
 export function readEntry(given: unknown, field: string, templates: TemplateBudget): ReadEntry {
   const value = withNumberZero(given);
-  const malformed = [...emptyFields(value), ...strangeFields(value), ...schemaProblems(value, entrySchema.json, '')];
+  const malformed = [...emptyFields(value), ...unknownFields(value), ...schemaProblems(value, entrySchema.json, '')];
   if (malformed.length > 0) return { problems: oncePerField(malformed) };
   // The checks above guarantee that it matches the schema.
   const entry = applyDefaults(value, entrySchema.json) as Entry;
@@ -42,7 +42,7 @@ function emptyFields(value: unknown): readonly EntryProblem[] {
     .map((field) => ({ field, message: 'Invalid value: null: must not be null; set a value, or remove the field' }));
 }
 
-function strangeFields(value: unknown): readonly EntryProblem[] {
+function unknownFields(value: unknown): readonly EntryProblem[] {
   if (!isObject(value)) return [];
   return Object.keys(value)
     .filter((field) => !ENTRY_FIELDS.includes(field))
@@ -51,9 +51,10 @@ function strangeFields(value: unknown): readonly EntryProblem[] {
 
 function unknownField(field: string): string {
   if (field === 'namespace') return "Forbidden: the Secret is always in the pod's own namespace; remove the field";
-  const meant = ENTRY_FIELDS.find((known) => known.toLowerCase() === field.toLowerCase());
-  const right = meant === undefined ? `supported fields: ${ENTRY_FIELDS.join(', ')}` : `use ${meant} instead`;
-  return `Forbidden: unknown field; ${right}`;
+  const suggestion = ENTRY_FIELDS.find((known) => known.toLowerCase() === field.toLowerCase());
+  const advice =
+    suggestion === undefined ? `supported fields: ${ENTRY_FIELDS.join(', ')}` : `use ${suggestion} instead`;
+  return `Forbidden: unknown field; ${advice}`;
 }
 
 function schemaProblems(value: unknown, schema: StructuralSchema, path: string): readonly EntryProblem[] {

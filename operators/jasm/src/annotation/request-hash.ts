@@ -32,7 +32,7 @@ export function requestHash(request: Omit<SecretSyncRequest, 'hash'>): string {
     decode,
     immutable,
   } = request;
-  const deciding: Readonly<Record<string, unknown>> = {
+  const relevant: Readonly<Record<string, unknown>> = {
     provider,
     path,
     versionStage,
@@ -49,8 +49,10 @@ export function requestHash(request: Omit<SecretSyncRequest, 'hash'>): string {
     template: request.template && Object.entries(request.template).sort(byName),
     immutable,
   };
-  const said = Object.entries(deciding).filter(([field, value]) => value !== undefined && value !== DEFAULTS[field]);
-  return hash('sha256', JSON.stringify(said.sort(byName)), 'hex');
+  const nonDefaults = Object.entries(relevant).filter(
+    ([field, value]) => value !== undefined && value !== DEFAULTS[field],
+  );
+  return hash('sha256', JSON.stringify(nonDefaults.sort(byName)), 'hex');
 }
 
 function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {

@@ -1,11 +1,11 @@
 import { BowlineError } from '@bowline/machinery';
-import { parseTemplate, recentTemplate } from '@bowline/machinery/template';
+import { cachedTemplate, parseTemplate } from '@bowline/machinery/template';
 import type { EntryProblem } from './entry-rules.ts';
 
 // Compiling blocks the process. These limits bound the cost of one annotation to a few tenths of a second.
-const MOST_HOLES = 200;
-const MOST_EXPRESSION_CHARACTERS = 8_192;
-const MOST_PATTERN_SIZE = 20_000;
+const MAX_HOLES = 200;
+const MAX_EXPRESSION_CHARACTERS = 8_192;
+const MAX_PATTERN_SIZE = 20_000;
 
 /** TemplateBudget compiles the templates of one annotation, within a limit for all its entries together. */
 export class TemplateBudget {
@@ -23,16 +23,16 @@ export class TemplateBudget {
 
   #problemOf(text: string): string | undefined {
     try {
-      const { holes } = parseTemplate(text);
-      this.#holes += holes.length;
-      for (const hole of holes) this.#characters += hole.length;
-      if (this.#holes > MOST_HOLES)
-        return `the templates of the annotation have more than ${MOST_HOLES} expressions in total; use fewer`;
-      if (this.#characters > MOST_EXPRESSION_CHARACTERS)
-        return `the expressions of all templates have more than ${MOST_EXPRESSION_CHARACTERS} characters in total; shorten them`;
-      if (this.#patternSize > MOST_PATTERN_SIZE)
+      const { placeholders } = parseTemplate(text);
+      this.#holes += placeholders.length;
+      for (const hole of placeholders) this.#characters += hole.length;
+      if (this.#holes > MAX_HOLES)
+        return `the templates of the annotation have more than ${MAX_HOLES} expressions in total; use fewer`;
+      if (this.#characters > MAX_EXPRESSION_CHARACTERS)
+        return `the expressions of all templates have more than ${MAX_EXPRESSION_CHARACTERS} characters in total; shorten them`;
+      if (this.#patternSize > MAX_PATTERN_SIZE)
         return 'the regular expressions of all templates are too complex in total; simplify them';
-      this.#patternSize += recentTemplate(text).patternSize;
+      this.#patternSize += cachedTemplate(text).patternSize;
       return undefined;
     } catch (error) {
       if (!(error instanceof BowlineError)) throw error;

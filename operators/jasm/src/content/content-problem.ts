@@ -15,9 +15,9 @@ export class ContentProblem extends Error {
 }
 
 /** The key of a source has no maximum length. */
-const LONGEST_NAME = 100;
+const MAX_NAME_LENGTH = 100;
 
-/** quotedKey returns the name of a key for a message, quoted and truncated to `LONGEST_NAME` characters. */
+/** quotedKey returns the name of a key for a message, quoted and truncated to `MAX_NAME_LENGTH` characters. */
 export function quotedKey(key: string): string {
-  return quoteText(key.length > LONGEST_NAME ? `${key.slice(0, LONGEST_NAME)}…` : key);
+  return quoteText(key.length > MAX_NAME_LENGTH ? `${key.slice(0, MAX_NAME_LENGTH)}…` : key);
 }

@@ -73,24 +73,24 @@ function compact(value: unknown): string {
  * Far more than any path needs. Without a limit, a key of a thousand dots and an object crafted to match it would block
  * the process for minutes.
  */
-const MOST_CUTS = 4_096;
+const MAX_SPLITS = 4_096;
 
 /**
  * memberAt returns the member with the name `key`, or else the member at the dotted path `key`. It returns undefined if
  * neither exists.
  */
 export function memberAt(fields: JsonFields, key: string): unknown {
-  return memberWithin(fields, key, { left: MOST_CUTS });
+  return memberWithin(fields, key, { left: MAX_SPLITS });
 }
 
-function memberWithin(fields: JsonFields, key: string, cuts: { left: number }): unknown {
+function memberWithin(fields: JsonFields, key: string, splits: { left: number }): unknown {
   if (Object.hasOwn(fields, key)) return fields[key];
   // A name may itself contain dots: `db.example.com.password` is split in every possible way, the longest name first.
   for (let dot = key.lastIndexOf('.'); dot > 0; dot = key.lastIndexOf('.', dot - 1)) {
-    if (cuts.left-- <= 0) return undefined;
+    if (splits.left-- <= 0) return undefined;
     const name = key.slice(0, dot);
     const below = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    const found = isFields(below) ? memberWithin(below, key.slice(dot + 1), cuts) : undefined;
+    const found = isFields(below) ? memberWithin(below, key.slice(dot + 1), splits) : undefined;
     if (found !== undefined) return found;
   }
   return undefined;

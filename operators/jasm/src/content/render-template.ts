@@ -1,12 +1,12 @@
 import { BowlineError } from '@bowline/machinery';
-import { parseTemplate, recentTemplate } from '@bowline/machinery/template';
+import { cachedTemplate, parseTemplate } from '@bowline/machinery/template';
 import { ContentProblem, quotedKey } from './content-problem.ts';
 import { utf8Text } from './select-values.ts';
 
 /**
  * The maximum number of steps for all keys of the template of a Secret: enough to render it, and well under a second.
  */
-const MOST_STEPS = 500_000;
+const MAX_STEPS = 500_000;
 
 /**
  * renderTemplate renders the values of a template's keys from other values. It throws a ContentProblem. The error of an
@@ -22,12 +22,12 @@ export function renderTemplate(
     if (text !== undefined) texts.set(key, text);
   }
   const data = Object.fromEntries(texts);
-  const budget = { left: MOST_STEPS };
+  const budget = { left: MAX_STEPS };
   return new Map(Object.entries(template).map(([key, text]) => [key, Buffer.from(rendered(key, text))]));
 
   function rendered(key: string, text: string): string {
     try {
-      return recentTemplate(text).render(data, budget);
+      return cachedTemplate(text).render(data, budget);
     } catch (error) {
       if (!(error instanceof BowlineError)) throw error;
       throw problemOf(key, text);
@@ -36,14 +36,14 @@ export function renderTemplate(
 
   function problemOf(key: string, text: string): ContentProblem {
     const field = `template.${key}`;
-    const lacking = namesIn(text).filter((name) => !texts.has(name));
-    const bytes = lacking.find((name) => values.has(name));
+    const missingKeys = namesIn(text).filter((name) => !texts.has(name));
+    const bytes = missingKeys.find((name) => values.has(name));
     if (bytes !== undefined)
       return new ContentProblem(
         'SecretParseFailed',
         `${field}: the value of ${quotedKey(bytes)} is not UTF-8 text; remove it from the template`,
       );
-    const [missing] = lacking;
+    const [missing] = missingKeys;
     if (missing !== undefined)
       return new ContentProblem(
         'SecretKeyMissing',
@@ -58,7 +58,7 @@ export function renderTemplate(
 
 /** namesIn returns the keys that a template names literally: `data.host`, `data["app.yaml"]`. */
 function namesIn(text: string): readonly string[] {
-  return parseTemplate(text).holes.flatMap((hole) =>
+  return parseTemplate(text).placeholders.flatMap((hole) =>
     Array.from(
       hole.matchAll(/\bdata\s*(?:\.\s*([A-Za-z_]\w*)|\[\s*(?:'([^'\\]*)'|"([^"\\]*)")\s*\])/g),
       ([, ...names]) => names.find((name) => name !== undefined) ?? '',

@@ -1,4 +1,4 @@
-import { MOST_CONTENT_BYTES } from '@bowline/machinery';
+import { MAX_CONTENT_BYTES } from '@bowline/machinery';
 import { describe, expect, test } from 'vitest';
 import { parsePodAnnotation } from '../annotation/parse-pod-annotation.ts';
 import type { SecretSyncRequest } from '../annotation/secret-sync-request.ts';
@@ -259,7 +259,7 @@ describe('a template', () => {
 
 describe('content that the API server would reject', () => {
   test('exceeds the size limit by one byte', () => {
-    const half = 'x'.repeat(MOST_CONTENT_BYTES / 2);
+    const half = 'x'.repeat(MAX_CONTENT_BYTES / 2);
     expect(Object.keys(data(JSON.stringify({ a: half, b: half })))).toEqual(['a', 'b']);
     expect(problem(JSON.stringify({ a: half, b: `${half}y` }))).toBe(
       'SecretTooLarge: the values have 1048577 bytes in total, but a Secret holds at most 1048576; select fewer keys with keys',
@@ -313,7 +313,7 @@ test('no problem message contains a value', () => {
     `{"a": "${canary}", "n": null}`,
     `{"a": "${canary}", "..": "${canary}"}`,
     `{"a": "${canary}", ".dockercfg": "${canary}", ".dockerconfigjson": ["${canary}"], "b": {"c": "${canary}"}}`,
-    `{"a": "${canary}${'x'.repeat(MOST_CONTENT_BYTES)}"}`,
+    `{"a": "${canary}${'x'.repeat(MAX_CONTENT_BYTES)}"}`,
     { kind: 'bytes', bytes: Buffer.concat([Buffer.from(canary), Buffer.of(0xff)]) },
     entries({ a: Buffer.concat([Buffer.from(canary), Buffer.of(0xff)]) }),
     entries({ a: Buffer.from(canary) }),

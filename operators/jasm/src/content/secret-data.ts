@@ -1,4 +1,4 @@
-import { contentKeyProblem, JsonSyntaxError, MOST_CONTENT_BYTES, parseJson } from '@bowline/machinery';
+import { contentKeyProblem, JsonSyntaxError, MAX_CONTENT_BYTES, parseJson } from '@bowline/machinery';
 import type { SecretSyncRequest } from '../annotation/secret-sync-request.ts';
 import { missingForType, registryKey } from '../api/secret-type.ts';
 import type { ExternalSecret } from '../providers/provider.ts';
@@ -59,10 +59,10 @@ function checkKeys(content: ReadonlyMap<string, Uint8Array>): void {
 function checkSize(content: ReadonlyMap<string, Uint8Array>): void {
   let size = 0;
   for (const bytes of content.values()) size += bytes.byteLength;
-  if (size > MOST_CONTENT_BYTES)
+  if (size > MAX_CONTENT_BYTES)
     throw new ContentProblem(
       'SecretTooLarge',
-      `the values have ${size} bytes in total, but a Secret holds at most ${MOST_CONTENT_BYTES}; select fewer keys with keys`,
+      `the values have ${size} bytes in total, but a Secret holds at most ${MAX_CONTENT_BYTES}; select fewer keys with keys`,
     );
 }
 
@@ -71,8 +71,8 @@ function checkSize(content: ReadonlyMap<string, Uint8Array>): void {
  * keys.
  */
 function checkType(content: ReadonlyMap<string, Uint8Array>, { type, creationPolicy }: SecretSyncRequest): void {
-  const isThere = (key: string): boolean => content.has(key);
-  const missing = creationPolicy === 'Merge' ? undefined : missingForType(type, isThere);
+  const hasKey = (key: string): boolean => content.has(key);
+  const missing = creationPolicy === 'Merge' ? undefined : missingForType(type, hasKey);
   if (missing !== undefined)
     throw new ContentProblem(
       'SecretKeyMissing',

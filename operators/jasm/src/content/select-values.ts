@@ -1,4 +1,4 @@
-import { MOST_CONTENT_BYTES } from '@bowline/machinery';
+import { MAX_CONTENT_BYTES } from '@bowline/machinery';
 import type { SecretSyncRequest } from '../annotation/secret-sync-request.ts';
 import type { ExternalSecret, SecretPayload } from '../providers/provider.ts';
 import { ContentProblem, quotedKey } from './content-problem.ts';
@@ -12,7 +12,7 @@ export interface Value {
 
 /** selectValues returns the values that a request selects, by their target keys. It throws a ContentProblem. */
 export function selectValues({ payload }: ExternalSecret, request: SecretSyncRequest): Map<string, Value> {
-  if (request.format !== 'json') return new Map([[request.key ?? '', wholeOf(payload, request.format)]]);
+  if (request.format !== 'json') return new Map([[request.key ?? '', wholeValue(payload, request.format)]]);
   const source =
     payload.kind === 'entries' ? entriesSource(payload.entries) : fieldsSource(jsonFields(textOf(payload)));
   const chosen = request.keys ?? source.names.map((name) => ({ target: name, source: name }));
@@ -21,7 +21,7 @@ export function selectValues({ payload }: ExternalSecret, request: SecretSyncReq
   for (const { target, source: name } of chosen) {
     const value = source.valueOf(name, request.keys === undefined);
     size += value?.bytes.byteLength ?? 0;
-    if (size > MOST_SELECTED_BYTES) throw tooMuch();
+    if (size > MAX_SELECTED_BYTES) throw tooLarge();
     if (value !== undefined) values.set(target, value);
     else if (!mayBeMissing(name, request)) throw missing(name, source);
   }
@@ -32,12 +32,12 @@ export function selectValues({ payload }: ExternalSecret, request: SecretSyncReq
  * No store returns this much, but thousands of keys may name the same value. The size after decoding or rendering a
  * template is checked exactly.
  */
-const MOST_SELECTED_BYTES = 4 * MOST_CONTENT_BYTES;
+const MAX_SELECTED_BYTES = 4 * MAX_CONTENT_BYTES;
 
-function tooMuch(): ContentProblem {
+function tooLarge(): ContentProblem {
   return new ContentProblem(
     'SecretTooLarge',
-    `the values selected by keys have more than ${MOST_SELECTED_BYTES} bytes in total, but a Secret holds at most ${MOST_CONTENT_BYTES}; select fewer keys`,
+    `the values selected by keys have more than ${MAX_SELECTED_BYTES} bytes in total, but a Secret holds at most ${MAX_CONTENT_BYTES}; select fewer keys`,
   );
 }
 
@@ -84,7 +84,7 @@ function entriesSource(entries: Readonly<Record<string, Uint8Array>>): Source {
   };
 }
 
-function wholeOf(payload: SecretPayload, format: 'raw' | 'binary'): Value {
+function wholeValue(payload: SecretPayload, format: 'raw' | 'binary'): Value {
   if (payload.kind === 'entries')
     throw new ContentProblem(
       'SecretParseFailed',

@@ -34,11 +34,11 @@ const get = command({
   run: async ({ args, options, cluster, print, signal }) => {
     const values = await readStored(cluster, signal);
     const wanted = [...values].filter(([each]) => args.path === undefined || each === args.path);
-    if (args.path !== undefined && wanted.length === 0) throw absent(args.path);
+    if (args.path !== undefined && wanted.length === 0) throw notFoundError(args.path);
     if (wanted.length === 0) print('The mock has no secrets.');
     for (const [each, entries] of wanted) {
       print(`${each} has ${keysIn(entries)}`);
-      if (options.showValues) for (const line of shown(entries)) print(`  ${line}`);
+      if (options.showValues) for (const line of formatEntries(entries)) print(`  ${line}`);
     }
   },
 });
@@ -49,8 +49,8 @@ const clear = command({
   args: { path: { ...path, summary: 'the path of one secret (default: all)', optional: true } },
   cluster: true,
   run: async ({ args, cluster, print, signal }) => {
-    const one = args.path;
-    if (one === undefined) {
+    const onlyPath = args.path;
+    if (onlyPath === undefined) {
       // Whatever is stored: this is also how to remove values that cannot be parsed.
       await changeStored(cluster, () => new Map(), signal);
       print('All secrets were removed from the mock.');
@@ -60,12 +60,12 @@ const clear = command({
       cluster,
       (stored) => {
         const values = readMockValues(stored);
-        if (!values.has(one)) throw absent(one);
-        return withMockValue(values, one, undefined);
+        if (!values.has(onlyPath)) throw notFoundError(onlyPath);
+        return withMockValue(values, onlyPath, undefined);
       },
       signal,
     );
-    print(`${one} was removed from the mock.`);
+    print(`${onlyPath} was removed from the mock.`);
   },
 });
 
@@ -93,11 +93,11 @@ function keysIn(entries: MockEntries): string {
     : `the keys ${Object.keys(entries).sort().join(', ')}`;
 }
 
-function shown(entries: MockEntries): readonly string[] {
+function formatEntries(entries: MockEntries): readonly string[] {
   return typeof entries === 'string' ? [entries] : Object.entries(entries).map(([key, value]) => `${key}=${value}`);
 }
 
-function absent(path: string): BowlineError {
+function notFoundError(path: string): BowlineError {
   return new BowlineError(
     'BOWLINE_JASM_MOCK_ABSENT',
     `the mock has no secret at ${path}; list its secrets with \`bowline jasm mock get\``,

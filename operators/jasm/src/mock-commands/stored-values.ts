@@ -5,7 +5,7 @@ import type { CommandCluster } from '@bowline/runtime/manager';
 import { MOCK_SECRET, type MockValues, mockSecretData, readMockValues } from '../providers/mock/mock-values.ts';
 
 /** The maximum number of attempts when other clients write concurrently. */
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 /** readStored returns the values of the cluster's mock. */
 export async function readStored({ client, namespace }: CommandCluster, signal: AbortSignal): Promise<MockValues> {
@@ -22,7 +22,7 @@ export async function changeStored(
   signal: AbortSignal,
 ): Promise<MockValues> {
   const key = { namespace, name: MOCK_SECRET };
-  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const stored = await client.find(Secret, key, { signal });
     const values = change(stored);
     const data = mockSecretData(values);
@@ -40,6 +40,6 @@ export async function changeStored(
   }
   throw new BowlineError(
     'BOWLINE_JASM_MOCK_BUSY',
-    `cannot change the Secret ${keyString(key)}: other clients changed it during each of ${MOST_ATTEMPTS} attempts; try again`,
+    `cannot change the Secret ${keyString(key)}: other clients changed it during each of ${MAX_ATTEMPTS} attempts; try again`,
   );
 }

@@ -55,6 +55,6 @@ export function referenceTo({ namespace, name, uid }: PodView) {
 const NO_RESTARTS: PodView['restartedFor'] = Object.freeze({});
 
 function restartsOf(annotations: NonNullable<ObjectMeta['annotations']>): PodView['restartedFor'] {
-  const marks = Object.entries(annotations).filter(([name]) => name.startsWith(RESTARTED_FOR));
-  return marks.length === 0 ? NO_RESTARTS : Object.fromEntries(marks);
+  const restarts = Object.entries(annotations).filter(([name]) => name.startsWith(RESTARTED_FOR));
+  return restarts.length === 0 ? NO_RESTARTS : Object.fromEntries(restarts);
 }

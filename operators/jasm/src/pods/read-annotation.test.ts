@@ -6,7 +6,7 @@ import { annotationReader } from './read-annotation.ts';
 const kind: ConfiguredKind = {
   name: 'mock',
   pathFormat: 'any text but one',
-  tellsVersions: true,
+  canProbeVersion: true,
   names: (path) => {
     if (path === 'bad') throw new PathInvalid('it is bad');
     return [path];

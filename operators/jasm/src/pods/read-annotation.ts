@@ -1,6 +1,6 @@
-import { memoByText } from '@bowline/machinery';
+import { memoizeByText } from '@bowline/machinery';
 import { parsePodAnnotation } from '../annotation/parse-pod-annotation.ts';
-import { MOST_REMEMBERED, recentAnnotation } from '../annotation/recent-annotations.ts';
+import { MAX_REMEMBERED, recentAnnotation } from '../annotation/recent-annotations.ts';
 import type { AnnotationProblem, PodAnnotation, SecretSyncRequest } from '../annotation/secret-sync-request.ts';
 import { PathInvalid } from '../providers/provider-error.ts';
 import type { ConfiguredKind } from '../providers/provider-kinds.ts';
@@ -11,29 +11,29 @@ import type { ConfiguredKind } from '../providers/provider-kinds.ts';
  */
 export function annotationReader(kinds: ReadonlyMap<string, ConfiguredKind>): (text: string) => PodAnnotation {
   const known = [...kinds.keys()];
-  return memoByText((text) => {
-    const { requests, problems } = readInTerms(text, kinds, known);
+  return memoizeByText((text) => {
+    const { requests, problems } = parseWithProviders(text, kinds, known);
     const wrong = requests.flatMap((request) => pathProblem(request, kinds));
     if (wrong.length === 0) return { requests, problems };
     return {
       requests: requests.filter((request) => pathProblem(request, kinds).length === 0),
       problems: [...problems, ...wrong],
     };
-  }, MOST_REMEMBERED);
+  }, MAX_REMEMBERED);
 }
 
 /**
  * The index of the cache has parsed every annotation before. An annotation is parsed again only if there may be more
  * problems to report.
  */
-function readInTerms(
+function parseWithProviders(
   text: string,
   kinds: ReadonlyMap<string, ConfiguredKind>,
   known: readonly string[],
 ): PodAnnotation {
   const recent = recentAnnotation(text);
-  const isClear = recent.problems.length === 0 && recent.requests.every(({ provider }) => kinds.has(provider));
-  return isClear ? recent : parsePodAnnotation(text, known);
+  const isValid = recent.problems.length === 0 && recent.requests.every(({ provider }) => kinds.has(provider));
+  return isValid ? recent : parsePodAnnotation(text, known);
 }
 
 function pathProblem(

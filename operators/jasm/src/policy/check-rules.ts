@@ -7,8 +7,8 @@ import type { Policy } from './permit.ts';
  * would only see that no rule allows what pods request.
  */
 export function checkRules({ policy = [] }: Pick<Policy, 'policy'>, providers: readonly string[]): void {
-  const problems = policy.flatMap(({ provider }, place) =>
-    providers.includes(provider) ? [] : [`jasm.policy[${place}].provider: unknown provider ${quoteText(provider)}`],
+  const problems = policy.flatMap(({ provider }, index) =>
+    providers.includes(provider) ? [] : [`jasm.policy[${index}].provider: unknown provider ${quoteText(provider)}`],
   );
   if (problems.length === 0) return;
   throw new BowlineError(

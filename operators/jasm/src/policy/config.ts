@@ -1,6 +1,6 @@
 import { s } from '@bowline/runtime/resource';
 
-const globs = (most: number) => s.array(s.string().minLength(1).maxLength(most)).minItems(1).maxItems(256);
+const globs = (limit: number) => s.array(s.string().minLength(1).maxLength(limit)).minItems(1).maxItems(256);
 
 const rule = s.object({
   namespaces: globs(253).describe('Globs of the namespaces whose pods may read the paths.'),

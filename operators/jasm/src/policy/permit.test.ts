@@ -2,13 +2,13 @@ import { validate } from '@bowline/machinery/schema';
 import { s } from '@bowline/runtime/resource';
 import { describe, expect, test } from 'vitest';
 import { policyFields, policyRule } from './config.ts';
-import { type PermitQuestion, type Policy, type PolicyRule, permit } from './permit.ts';
+import { type PermitInput, type Policy, type PolicyRule, permit } from './permit.ts';
 
 const RULE: PolicyRule = { namespaces: ['team-a', 'shared-*'], provider: 'vault', paths: ['secret/data/team-a/**'] };
 const POLICY: Policy = { allowAllPaths: false, permittedPathsRequired: false, policy: [RULE] };
 const OPEN: Policy = { allowAllPaths: true, permittedPathsRequired: false };
 
-interface Asking {
+interface Input {
   readonly namespace?: string;
   readonly provider?: string;
   readonly names?: readonly string[];
@@ -18,14 +18,14 @@ interface Asking {
   readonly permitted?: string | null;
 }
 
-function question({
+function inputOf({
   namespace = 'team-a',
   provider = 'vault',
   names = ['secret/data/team-a/db'],
   role,
   region,
   permitted,
-}: Asking): PermitQuestion {
+}: Input): PermitInput {
   const annotations = permitted === undefined ? {} : { 'jasm.codnod.io/permitted-paths': permitted ?? '' };
   return {
     request: { provider, path: names[0] ?? '', role, region },
@@ -35,25 +35,25 @@ function question({
   };
 }
 
-const isAllowed = (asking: Asking, policy: Policy): boolean => !('reason' in permit(question(asking), policy));
-const messageOf = (asking: Asking, policy: Policy): string => {
-  const answer = permit(question(asking), policy);
-  if (!('reason' in answer)) throw new Error('it is allowed');
-  expect(answer.reason).toBe('PathNotPermitted');
-  return answer.message;
+const isAllowed = (input: Input, policy: Policy): boolean => !('reason' in permit(inputOf(input), policy));
+const messageOf = (input: Input, policy: Policy): string => {
+  const result = permit(inputOf(input), policy);
+  if (!('reason' in result)) throw new Error('it is allowed');
+  expect(result.reason).toBe('PathNotPermitted');
+  return result.message;
 };
 
 describe('a policy', () => {
-  test.each<[string, Asking]>([
+  test.each<[string, Input]>([
     ['a namespace and path of a rule', {}],
     ['a namespace that matches a glob', { namespace: 'shared-x' }],
     ['a deeper path', { names: ['secret/data/team-a/x/y/z'] }],
     ['a secret by another name', { names: ['team-a/db', 'secret/data/team-a/db'] }],
-  ])('allows %s', (_, asking) => {
-    expect(permit(question(asking), POLICY)).toEqual({ role: undefined, region: undefined });
+  ])('allows %s', (_, input) => {
+    expect(permit(inputOf(input), POLICY)).toEqual({ role: undefined, region: undefined });
   });
 
-  test.each<[string, Asking]>([
+  test.each<[string, Input]>([
     ['another namespace', { namespace: 'team-b' }],
     ['a namespace that starts like an allowed one', { namespace: 'team-a-x' }],
     ['a namespace in capital letters', { namespace: 'TEAM-A' }],
@@ -72,10 +72,10 @@ describe('a policy', () => {
     ['no name at all', { names: [] }],
     ['an empty name', { names: [''] }],
     ['a path that is the glob itself, of another rule', { names: ['**'] }],
-  ])('denies %s', (_, asking) => {
-    expect(isAllowed(asking, POLICY)).toBe(false);
+  ])('denies %s', (_, input) => {
+    expect(isAllowed(input, POLICY)).toBe(false);
     // Neither the flag nor the namespace can widen the policy.
-    expect(isAllowed({ ...asking, permitted: '**' }, { ...POLICY, allowAllPaths: true })).toBe(false);
+    expect(isAllowed({ ...input, permitted: '**' }, { ...POLICY, allowAllPaths: true })).toBe(false);
   });
 
   test('without rules denies everything', () => {
@@ -100,7 +100,7 @@ describe('roles and regions', () => {
   const rule: PolicyRule = { ...RULE, role: 'reader', roles: ['arn:*:role/team-a-*'], regions: ['eu-*'] };
   const policy: Policy = { ...POLICY, policy: [{ ...RULE, paths: ['secret/data/team-a/plain'] }, rule] };
 
-  test.each<[Asking, object]>([
+  test.each<[Input, object]>([
     [{}, { role: 'reader', region: undefined }],
     [{ role: 'reader' }, { role: 'reader', region: undefined }],
     [
@@ -112,11 +112,11 @@ describe('roles and regions', () => {
       { names: ['secret/data/team-a/plain'], region: 'eu-west-1' },
       { role: 'reader', region: 'eu-west-1' },
     ],
-  ])('of %j are %j', (asking, permission) => {
-    expect(permit(question(asking), policy)).toEqual(permission);
+  ])('of %j are %j', (input, permission) => {
+    expect(permit(inputOf(input), policy)).toEqual(permission);
   });
 
-  test.each<Asking>([
+  test.each<Input>([
     { role: 'other' },
     { role: 'arn:x:role/team-b-1' },
     { role: 'arn:x:role/team-a-1/../team-b' },
@@ -124,8 +124,8 @@ describe('roles and regions', () => {
     { region: 'us-east-1' },
     { role: 'reader', region: 'us-east-1' },
     { role: 'other', region: 'eu-west-1' },
-  ])('are denied: %j', (asking) => {
-    expect(isAllowed(asking, policy)).toBe(false);
+  ])('are denied: %j', (input) => {
+    expect(isAllowed(input, policy)).toBe(false);
   });
 
   test('are not combined from several rules', () => {
@@ -146,7 +146,7 @@ describe('roles and regions', () => {
     );
     expect(isAllowed({ region: 'eu-1' }, OPEN)).toBe(false);
     const some = { ...OPEN, allowed: new Map([['vault', { roles: ['a*'], regions: ['eu-*'] }]]) };
-    expect(permit(question({ role: 'ab', region: 'eu-1' }), some)).toEqual({ role: 'ab', region: 'eu-1' });
+    expect(permit(inputOf({ role: 'ab', region: 'eu-1' }), some)).toEqual({ role: 'ab', region: 'eu-1' });
     expect(isAllowed({ role: 'b' }, some)).toBe(false);
     // Allowing the roles of one store allows nothing in another.
     expect(isAllowed({ provider: 'azure-keyvault', role: 'ab' }, some)).toBe(false);

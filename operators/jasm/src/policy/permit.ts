@@ -38,8 +38,8 @@ interface AllowedNames {
   readonly regions: readonly string[];
 }
 
-/** PermitQuestion identifies the requesting namespace and the requested secret. */
-export interface PermitQuestion {
+/** PermitInput identifies the requesting namespace and the requested secret. */
+export interface PermitInput {
   readonly request: Pick<SecretSyncRequest, 'provider' | 'path' | 'role' | 'region'>;
   /** All names of the secret, as returned by `ProviderKind.names`. */
   readonly names: readonly string[];
@@ -65,44 +65,44 @@ export interface PolicyProblem {
  * namespace's own annotation must allow it: the annotation can only narrow the policy. Names are compared exactly; case
  * matters.
  */
-export function permit(question: PermitQuestion, policy: Policy): Permission | PolicyProblem {
-  const problem = annotationProblem(question, policy);
-  if (problem !== undefined) return refused(question, problem);
-  const allowed = policy.policy ? byRules(question, policy.policy) : byFlag(question, policy);
-  return typeof allowed === 'string' ? refused(question, allowed) : allowed;
+export function permit(input: PermitInput, policy: Policy): Permission | PolicyProblem {
+  const problem = annotationProblem(input, policy);
+  if (problem !== undefined) return refused(input, problem);
+  const allowed = policy.policy ? permitByRules(input, policy.policy) : permitWithoutRules(input, policy);
+  return typeof allowed === 'string' ? refused(input, allowed) : allowed;
 }
 
-const ADMINISTRATOR = 'ask an administrator of the operator to add a rule to jasm.policy';
+const ASK_ADMINISTRATOR = 'ask an administrator of the operator to add a rule to jasm.policy';
 
-function byRules(question: PermitQuestion, rules: readonly PolicyRule[]): Permission | string {
-  const { request, names, namespace } = question;
-  const fitting = rules.filter(
+function permitByRules(input: PermitInput, rules: readonly PolicyRule[]): Permission | string {
+  const { request, names, namespace } = input;
+  const matching = rules.filter(
     ({ namespaces, provider, paths }) =>
       provider === request.provider && anyGlob(namespaces)(namespace) && matchesPath(paths, names),
   );
-  if (fitting.length === 0) return `no rule of the policy allows it; ${ADMINISTRATOR}`;
-  for (const { role, roles = [], regions = [] } of fitting) {
+  if (matching.length === 0) return `no rule of the policy allows it; ${ASK_ADMINISTRATOR}`;
+  for (const { role, roles = [], regions = [] } of matching) {
     const isRoleAllowed = request.role === undefined || request.role === role || anyGlob(roles)(request.role);
     const isRegionAllowed = request.region === undefined || anyGlob(regions)(request.region);
     if (isRoleAllowed && isRegionAllowed) return { role: request.role ?? role, region: request.region };
   }
-  return `no rule of the policy allows the path together with ${wishes(request)}; ${ADMINISTRATOR}`;
+  return `no rule of the policy allows the path together with ${describeRoleAndRegion(request)}; ${ASK_ADMINISTRATOR}`;
 }
 
-function byFlag({ request }: PermitQuestion, policy: Policy): Permission | string {
+function permitWithoutRules({ request }: PermitInput, policy: Policy): Permission | string {
   const { allowAllPaths, allowed } = policy;
-  if (!allowAllPaths) return `no policy is configured; ${ADMINISTRATOR}`;
+  if (!allowAllPaths) return `no policy is configured; ${ASK_ADMINISTRATOR}`;
   const { provider, role, region } = request;
   const { roles = [], regions = [] } = allowed?.get(provider) ?? {};
   const isAllowed = (role === undefined || anyGlob(roles)(role)) && (region === undefined || anyGlob(regions)(region));
   if (isAllowed) return { role, region };
-  const way = allowed?.has(provider)
+  const remedy = allowed?.has(provider)
     ? 'ask an administrator of the operator to allow it with allowedRoles and allowedRegions of the provider'
     : 'without a policy this provider is read only as configured; ask an administrator of the operator to add a rule to jasm.policy';
-  return `an annotation may not specify ${wishes(request)}; ${way}`;
+  return `an annotation may not specify ${describeRoleAndRegion(request)}; ${remedy}`;
 }
 
-function wishes({ role, region }: PermitQuestion['request']): string {
+function describeRoleAndRegion({ role, region }: PermitInput['request']): string {
   return [
     ...(role === undefined ? [] : [`the role ${quoteText(abbreviated(role))}`]),
     ...(region === undefined ? [] : [`the region ${quoteText(region)}`]),
@@ -113,9 +113,9 @@ function wishes({ role, region }: PermitQuestion['request']): string {
  * Enough for hundreds of paths. The annotation is evaluated in every run: one as long as the API server allows would
  * take seconds each time.
  */
-const LONGEST_ANNOTATION = 16_384;
+const MAX_ANNOTATION_LENGTH = 16_384;
 
-function annotationProblem({ names, namespace, annotations }: PermitQuestion, policy: Policy): string | undefined {
+function annotationProblem({ names, namespace, annotations }: PermitInput, policy: Policy): string | undefined {
   const name = NAMESPACE_ANNOTATIONS.permittedPaths;
   const given = annotations && Object.hasOwn(annotations, name) ? annotations[name] : undefined;
   if (given === undefined) {
@@ -124,8 +124,8 @@ function annotationProblem({ names, namespace, annotations }: PermitQuestion, po
       ? `the annotation ${name} of the namespace is required, but the operator cannot read namespaces; ask an administrator of the operator to grant that permission`
       : `the namespace must have the annotation ${name}; ask an owner of the namespace ${namespace} to add it`;
   }
-  if (given.length > LONGEST_ANNOTATION)
-    return `the annotation ${name} of the namespace has more than ${LONGEST_ANNOTATION} characters; ask an owner of the namespace ${namespace} to shorten it, for example with **`;
+  if (given.length > MAX_ANNOTATION_LENGTH)
+    return `the annotation ${name} of the namespace has more than ${MAX_ANNOTATION_LENGTH} characters; ask an owner of the namespace ${namespace} to shorten it, for example with **`;
   const globs = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
   if (matchesPath(globs, names)) return undefined;
   return `the annotation ${name} of the namespace does not allow it; ask an owner of the namespace ${namespace} to add the path`;
@@ -140,7 +140,7 @@ function matchesPath(globs: readonly string[], names: readonly string[]): boolea
   return names.some(isAllowed);
 }
 
-function refused({ request: { provider, path }, namespace }: PermitQuestion, problem: string): PolicyProblem {
+function refused({ request: { provider, path }, namespace }: PermitInput, problem: string): PolicyProblem {
   return {
     reason: 'PathNotPermitted',
     message: `pods in the namespace ${namespace} may not read ${quoteText(abbreviated(path))} from ${provider}: ${problem}`,

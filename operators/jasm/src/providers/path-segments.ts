@@ -8,7 +8,7 @@ import { PathInvalid } from './provider-error.ts';
 const SEGMENT = /^[\w.@:+=,~-]+$/;
 
 /** The maximum length of a path in a message. */
-const LONGEST_SHOWN = 200;
+const MAX_SHOWN_LENGTH = 200;
 
 /**
  * pathSegments splits a path into its segments. It throws PathInvalid, with a message that ends in the path format, for
@@ -30,6 +30,6 @@ export function pathSegments(path: string, pathFormat: string): readonly string[
 
 /** invalidPath returns the error for a path that is not valid for its provider. */
 export function invalidPath(path: string, problem: string, pathFormat: string): PathInvalid {
-  const shown = path.length > LONGEST_SHOWN ? `${path.slice(0, LONGEST_SHOWN)}…` : path;
+  const shown = path.length > MAX_SHOWN_LENGTH ? `${path.slice(0, MAX_SHOWN_LENGTH)}…` : path;
   return new PathInvalid(`the path ${quoteText(shown)} ${problem}; a path is ${pathFormat}`);
 }

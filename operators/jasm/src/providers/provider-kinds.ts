@@ -23,7 +23,7 @@ export interface ConfiguredKind {
   readonly name: string;
   readonly pathFormat: string;
   /** See ProviderKind. */
-  readonly tellsVersions: boolean;
+  readonly canProbeVersion: boolean;
   /** See ProviderKind. */
   names(path: string): readonly [string, ...string[]];
   /** See ProviderKind. */
@@ -38,21 +38,21 @@ export interface ConfiguredKind {
  */
 export function providerKinds(config: ProviderConfig): ReadonlyMap<string, ConfiguredKind> {
   const kinds: readonly ConfiguredKind[] = [
-    configured(awsSecretsManager, config.aws),
-    configured(vault, config.vault),
-    configured(azureKeyVault, config.azure),
-    configured(kubernetes, undefined),
-    ...(config.mock.enabled ? [configured(mock, undefined)] : []),
+    configureProvider(awsSecretsManager, config.aws),
+    configureProvider(vault, config.vault),
+    configureProvider(azureKeyVault, config.azure),
+    configureProvider(kubernetes, undefined),
+    ...(config.mock.enabled ? [configureProvider(mock, undefined)] : []),
   ];
   return new Map(kinds.map((kind) => [kind.name, kind]));
 }
 
-/** configured binds a kind to its configuration. */
-export function configured<Config>(kind: ProviderKind<Config>, config: Config): ConfiguredKind {
+/** configureProvider binds a kind to its configuration. */
+export function configureProvider<Config>(kind: ProviderKind<Config>, config: Config): ConfiguredKind {
   return {
     name: kind.name,
     pathFormat: kind.pathFormat,
-    tellsVersions: kind.tellsVersions ?? true,
+    canProbeVersion: kind.canProbeVersion ?? true,
     names: (path) => kind.names(path, config),
     dependsOnNamespace: (ref) => kind.dependsOnNamespace?.(ref, config) ?? false,
     load: (context) => kind.load({ ...context, config }),

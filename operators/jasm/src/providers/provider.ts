@@ -95,7 +95,7 @@ export interface ProviderKind<Config = never> {
    * Whether a version can be requested without its value; see `SecretProvider.probeVersion`. If not, then after a
    * restart, pods that are older than the content of their Secret are assumed to have received it. Defaults to true.
    */
-  readonly tellsVersions?: boolean | undefined;
+  readonly canProbeVersion?: boolean | undefined;
   /** load is called once, when a secret is first requested from the provider. */
   load(context: ProviderContext<Config>): Promise<SecretProvider>;
 }

@@ -7,10 +7,10 @@ export type OptionalField = 'versionStage' | 'versionId' | 'region' | 'role';
 const ALL: readonly OptionalField[] = ['versionStage', 'versionId', 'region', 'role'];
 
 /**
- * refuseUnsupported throws for a request with a field that the store does not support: without the field, it would read
+ * rejectUnsupported throws for a request with a field that the store does not support: without the field, it would read
  * another secret.
  */
-export function refuseUnsupported(
+export function rejectUnsupported(
   ref: SecretRef,
   { provider, supported }: { readonly provider: string; readonly supported: readonly OptionalField[] },
 ): void {
@@ -18,8 +18,8 @@ export function refuseUnsupported(
   if (field === undefined) return;
   const others = supported.length === 0 ? '' : `; it supports ${supported.join(' and ')}`;
   // The role is the only field that a policy can add to a request without one.
-  const place = field === 'role' ? 'the annotation, or from the rule of the policy' : 'the annotation';
-  throw new ProviderError(`the provider ${provider} does not support ${field}: remove it from ${place}${others}`, {
+  const location = field === 'role' ? 'the annotation, or from the rule of the policy' : 'the annotation';
+  throw new ProviderError(`the provider ${provider} does not support ${field}: remove it from ${location}${others}`, {
     kind: 'refused',
     provider,
     operation: 'read',

@@ -2,19 +2,23 @@ import type { Random, VirtualClock } from '@bowline/machinery';
 import { expect } from 'vitest';
 
 /**
- * hastyRandom never returns the same number twice, and only numbers so small that no delay between attempts exceeds a
+ * shortDelays never returns the same number twice, and only numbers so small that no delay between attempts exceeds a
  * millisecond.
  */
-export function hastyRandom(): Random {
+export function shortDelays(): Random {
   let drawn = 0;
   return { next: () => ++drawn / 2 ** 32 };
 }
 
 /**
- * untilTried waits until something was tried this many times. Hardly any time passes: less than the limit for an
+ * untilAttempted waits until something was tried this many times. Hardly any time passes: less than the limit for an
  * answer.
  */
-export async function untilTried(clock: VirtualClock, tries: () => readonly unknown[], times: number): Promise<void> {
+export async function untilAttempted(
+  clock: VirtualClock,
+  tries: () => readonly unknown[],
+  times: number,
+): Promise<void> {
   const tried = async (): Promise<number> => {
     await clock.advance(1);
     return tries().length;

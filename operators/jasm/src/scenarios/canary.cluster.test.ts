@@ -22,7 +22,7 @@ import {
   textOf,
   valuesOf,
 } from '../testing/jasm-cluster.test-support.ts';
-import { CANARY, LISTED, leaks, TattlingStore, tracesOf, UNKNOWN_CLIENT } from './canary.test-support.ts';
+import { CANARY, LeakyStore, LISTED, leaks, tracesOf, UNKNOWN_CLIENT } from './canary.test-support.ts';
 import { startCrashing } from './crash.test-support.ts';
 
 it('finds a value in all its forms', () => {
@@ -36,8 +36,8 @@ it('finds a value in all its forms', () => {
   expect(tracesOf(CANARY).every((trace) => trace.length > 20)).toBe(true);
 });
 
-/** tattling denies Secrets whose name has a prefix, and quotes them. */
-const tattling = defineOperator({
+/** leaky denies Secrets whose name has a prefix, and quotes them. */
+const leaky = defineOperator({
   name: 'tattling',
   domain: 'bowline.dev',
   controllers: [],
@@ -73,14 +73,14 @@ const startedAt = Date.now();
 const lines: string[] = [];
 const metrics = createMetrics({ process: false });
 let folder: string;
-let store: TattlingStore;
+let store: LeakyStore;
 let environment: Disposable;
 let c: JasmCluster;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'canary-'));
   await writeFile(join(folder, 'token'), 'a-token');
-  store = await TattlingStore.start();
+  store = await LeakyStore.start();
   environment = useEnvironment({
     AWS_PROFILE: undefined,
     AWS_ENDPOINT_URL: store.http.url,
@@ -93,7 +93,7 @@ beforeAll(async () => {
   c = await jasmCluster({
     operators: [
       jasmWith({ providers: (config) => new Map([...providerKinds(config), ['buggy', kindOf(buggy, [])]]) }),
-      tattling,
+      leaky,
     ],
     log: createLog({ level: 'debug', destination: { write: (line) => void lines.push(line) } }),
     metrics,
@@ -230,21 +230,21 @@ it('scenario 17 exposes a value only in its Secret, whatever fails', async () =>
     ]),
   );
   await c.admin.create(Secret, { metadata: mock, data: mocked });
-  await c.ask('fine', fromAws('fine', 'fine'));
-  await c.ask('vault-fine', fromVault('fine'));
-  await c.ask('azure-fine', fromAzure('fine'));
-  await c.ask('mock-fine', entry('fine', 'mock-fine'));
-  await c.ask('cluster-fine', fromCluster(`${namespace}/shared`, 'cluster-fine'));
+  await c.createPod('fine', fromAws('fine', 'fine'));
+  await c.createPod('vault-fine', fromVault('fine'));
+  await c.createPod('azure-fine', fromAzure('fine'));
+  await c.createPod('mock-fine', entry('fine', 'mock-fine'));
+  await c.createPod('cluster-fine', fromCluster(`${namespace}/shared`, 'cluster-fine'));
   for (const name of ['fine', 'vault-fine', 'azure-fine', 'mock-fine', 'cluster-fine']) {
     expect(valuesOf(await c.untilSecret(name))).toMatchObject({ password: CANARY });
   }
   const failures = { ...FAILURES, ...failuresIn(namespace) };
-  for (const [pod, [ask]] of Object.entries(failures)) await c.ask(pod, ask);
+  for (const [pod, [ask]] of Object.entries(failures)) await c.createPod(pod, ask);
   await whileTimePasses(async () => {
     for (const [pod, [, reason]] of Object.entries(failures)) await c.untilEvent(pod, reason);
   });
   // A list is read with one call, and has an error for each of its secrets.
-  await c.ask('listed', { secrets: Object.keys(LISTED).map((name) => fromAws(name, name)) });
+  await c.createPod('listed', { secrets: Object.keys(LISTED).map((name) => fromAws(name, name)) });
   await whileTimePasses(async () => {
     for (const [name, code] of Object.entries(LISTED)) {
       const isAbout = ({ note }: Event): boolean => note?.includes(`Secret ${name}:`) === true;
@@ -257,7 +257,7 @@ it('scenario 17 exposes a value only in its Secret, whatever fails', async () =>
     type: 'merge',
     body: { data: { 'values.json': Buffer.from(CANARY).toString('base64') } },
   });
-  await c.ask('mock-broken', entry('broken', 'mock-broken'));
+  await c.createPod('mock-broken', entry('broken', 'mock-broken'));
   await c.untilEvent('mock-broken', 'SecretFetchFailed');
   expect((await c.untilEvent('invalid', 'SecretSyncFailed')).note).toContain('the API server rejects it as invalid');
   expect((await c.untilEvent('forbidden', 'SecretSyncFailed')).note).toMatch(/denied the request$/);
@@ -306,8 +306,8 @@ it('scenario 17 exposes no value in the output and files of a process that crash
   const place = ['--kubeconfig', kubeconfig, '--namespace', managerNamespace, '--namespaces', namespace];
   const served = ['--health-address', '0', '--metrics-address', '0', '--log-level', 'debug'];
   await using operator = await startCrashing(folder, ['run', '--config', config, ...place, ...served]);
-  await c.ask('crash-text', fromAws('text', 'crash-text'));
-  await c.ask('crash', fromAws('fine', 'crash'));
+  await c.createPod('crash-text', fromAws('text', 'crash-text'));
+  await c.createPod('crash', fromAws('fine', 'crash'));
   await c.untilSecret('crash');
   await c.untilEvent('crash-text', 'SecretParseFailed');
   const left = await operator.crash();

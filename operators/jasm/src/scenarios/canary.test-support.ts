@@ -1,4 +1,4 @@
-import { type FakeAnswer, FakeHttp, type FakeRequest } from '../testing/fake-http.test-support.ts';
+import { FakeHttp, type FakeRequest, type FakeResponse } from '../testing/fake-http.test-support.ts';
 
 /** CANARY is a value that must appear only in Secrets. */
 export const CANARY = 'canary-Zq7!correct-horse';
@@ -28,10 +28,10 @@ export function leaks(text: string): readonly string[] {
 }
 
 /**
- * TattlingStore stands in for Secrets Manager, STS, Vault, Key Vault and the metadata service of Azure, and includes
+ * LeakyStore stands in for Secrets Manager, STS, Vault, Key Vault and the metadata service of Azure, and includes
  * the canary in every response.
  */
-export class TattlingStore implements AsyncDisposable {
+export class LeakyStore implements AsyncDisposable {
   readonly http: FakeHttp;
   #version = 1;
 
@@ -39,8 +39,8 @@ export class TattlingStore implements AsyncDisposable {
     this.http = http;
   }
 
-  static async start(): Promise<TattlingStore> {
-    const store: TattlingStore = new TattlingStore(await FakeHttp.start((request) => store.#answerTo(request)));
+  static async start(): Promise<LeakyStore> {
+    const store: LeakyStore = new LeakyStore(await FakeHttp.start((request) => store.#answerTo(request)));
     return store;
   }
 
@@ -53,7 +53,7 @@ export class TattlingStore implements AsyncDisposable {
     return this.http[Symbol.asyncDispose]();
   }
 
-  #answerTo({ method, url, headers, body }: FakeRequest): FakeAnswer {
+  #answerTo({ method, url, headers, body }: FakeRequest): FakeResponse {
     if (method === 'GET' && url.pathname.startsWith('/v1/')) return vaultAnswer(url.pathname);
     if (method === 'GET') return azureAnswer(url);
     if (headers['x-amz-target'] === undefined) return stsAnswer(new URLSearchParams(body).get('RoleArn') ?? '');
@@ -62,7 +62,7 @@ export class TattlingStore implements AsyncDisposable {
     return { ...answer, headers: { 'content-type': 'application/x-amz-json-1.1', ...answer.headers } };
   }
 
-  #secretAnswer(SecretId: string): FakeAnswer {
+  #secretAnswer(SecretId: string): FakeResponse {
     const rotated = found(JSON.stringify({ password: `${CANARY} ${this.#version}` }), this.#version);
     const answer = SecretId === 'rotated' ? rotated : AWS_ANSWERS[SecretId];
     return answer ?? { status: 500, body: `the test has no response for ${SecretId}` };
@@ -74,14 +74,14 @@ interface AwsInput {
   readonly SecretIdList?: readonly string[];
 }
 
-function found(SecretString: string, version = 1): FakeAnswer {
+function found(SecretString: string, version = 1): FakeResponse {
   const ARN = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:x-abcdef';
   // The response of DescribeSecret has the stages, that of GetSecretValue the rest.
   const VersionIdsToStages = { [`v${version}`]: ['AWSCURRENT'] };
   return { status: 200, body: { ARN, VersionId: `v${version}`, VersionIdsToStages, SecretString } };
 }
 
-function refused(status: number, code: string): FakeAnswer {
+function refused(status: number, code: string): FakeResponse {
   return { status, body: { __type: code, Message: SAID } };
 }
 
@@ -99,7 +99,7 @@ export const LISTED: Readonly<Record<string, string | undefined>> = {
 
 const SAID = `cannot use "${CANARY}" of {"password":"${CANARY}"}`;
 
-function listAnswer(ids: readonly string[]): FakeAnswer {
+function listAnswer(ids: readonly string[]): FakeResponse {
   const values = ids.filter((id) => LISTED[id] === undefined);
   const body = {
     SecretValues: values.map((Name) => ({ Name, VersionId: 'v1', SecretString: JSON.stringify({ password: CANARY }) })),
@@ -111,7 +111,7 @@ function listAnswer(ids: readonly string[]): FakeAnswer {
 }
 
 /** The response of Secrets Manager for each of its secrets. */
-const AWS_ANSWERS: Readonly<Record<string, FakeAnswer>> = {
+const AWS_ANSWERS: Readonly<Record<string, FakeResponse>> = {
   fine: found(JSON.stringify({ password: CANARY, username: 'shop' })),
   text: found(CANARY),
   list: found(JSON.stringify([CANARY])),
@@ -132,7 +132,7 @@ const AWS_ANSWERS: Readonly<Record<string, FakeAnswer>> = {
 };
 
 /** STS refuses every session. */
-function stsAnswer(role: string): FakeAnswer {
+function stsAnswer(role: string): FakeResponse {
   const code = role.endsWith('/strange') ? `Strange${CANARY}` : 'AccessDenied';
   const body = `<ErrorResponse><Error><Code>${code}</Code><Message>${SAID}</Message></Error></ErrorResponse>`;
   return { status: 403, body, headers: { 'content-type': 'text/xml' } };
@@ -141,7 +141,7 @@ function stsAnswer(role: string): FakeAnswer {
 /** UNKNOWN_CLIENT is an identity of Azure that gets no token. */
 export const UNKNOWN_CLIENT = '00000000-0000-4000-8000-000000000000';
 
-function azureAnswer({ pathname, searchParams }: URL): FakeAnswer {
+function azureAnswer({ pathname, searchParams }: URL): FakeResponse {
   if (pathname.startsWith('/metadata/')) {
     const isKnown = searchParams.get('client_id') !== UNKNOWN_CLIENT;
     return isKnown
@@ -158,7 +158,7 @@ function azureAnswer({ pathname, searchParams }: URL): FakeAnswer {
   return { status: 200, body: `{"value":"${CANARY}` };
 }
 
-function vaultAnswer(path: string): FakeAnswer {
+function vaultAnswer(path: string): FakeResponse {
   if (path.endsWith('/fine')) {
     return { status: 200, body: { data: { data: { password: CANARY }, metadata: { version: 1, created_time: 't' } } } };
   }

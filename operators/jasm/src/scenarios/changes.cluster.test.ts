@@ -13,14 +13,14 @@ afterAll(() => c[Symbol.asyncDispose]());
 
 it('scenario 04 updates a changed value when a new pod requests it, and does not write an unchanged one', async () => {
   await c.aws.put(c.path('db'), { username: 'admin', password: 'old' });
-  await c.ask('web-1', c.fromAws('db'));
+  await c.createPod('web-1', c.fromAws('db'));
   const first = await c.untilSecret('db');
   await c.untilEvent('web-1', 'SecretSyncSuccess');
 
   const version = await c.aws.put(c.path('db'), { password: 'new' });
-  await c.pass(60_000);
+  await c.advanceTime(60_000);
   expect((await c.untilSecret('db')).metadata?.resourceVersion).toBe(first.metadata?.resourceVersion);
-  await c.ask('web-2', c.fromAws('db'));
+  await c.createPod('web-2', c.fromAws('db'));
   const second = await c.untilSecret('db', (secret) => valuesOf(secret).password === 'new');
   expect(valuesOf(second)).toEqual({ password: 'new' });
   expect(second.metadata?.uid).toBe(first.metadata?.uid);
@@ -31,8 +31,8 @@ it('scenario 04 updates a changed value when a new pod requests it, and does not
   await c.untilEvent('web-2', 'SecretSyncSuccess', ({ note }) => note?.includes('was updated from') ?? false);
   expect(c.callsFor('db')).toEqual(['GetSecretValue', 'DescribeSecret', 'GetSecretValue']);
 
-  await c.pass(60_000);
-  await c.ask('web-3', c.fromAws('db'));
+  await c.advanceTime(60_000);
+  await c.createPod('web-3', c.fromAws('db'));
   await c.untilEvent('web-3', 'SecretSyncSuccess', ({ note }) => note?.includes('is in sync with') ?? false);
   await c.idle();
   expect((await c.untilSecret('db')).metadata?.resourceVersion).toBe(second.metadata?.resourceVersion);
@@ -41,11 +41,11 @@ it('scenario 04 updates a changed value when a new pod requests it, and does not
 
 it('scenario 04 updates only the version of a Secret when a new version has the same content', async () => {
   await c.aws.put(c.path('same'), { password: 'x' });
-  await c.ask('same-1', c.fromAws('same'));
+  await c.createPod('same-1', c.fromAws('same'));
   const first = await c.untilSecret('same');
-  await c.pass(60_000);
+  await c.advanceTime(60_000);
   const version = await c.aws.put(c.path('same'), '{ "password" : "x" }');
-  await c.ask('same-2', c.fromAws('same'));
+  await c.createPod('same-2', c.fromAws('same'));
   const second = await c.untilSecret(
     'same',
     ({ metadata }) => metadata?.annotations?.[SECRET_ANNOTATIONS.version] === version,
@@ -73,7 +73,7 @@ it('scenario 04 serves a pod whose annotation is added later, and does nothing w
 
   await asks(null);
   await c.aws.put(c.path('late'), { password: 'new' });
-  await c.pass(24 * 3_600_000);
+  await c.advanceTime(24 * 3_600_000);
   expect(c.callsFor('late')).toEqual(['GetSecretValue']);
   expect(valuesOf(await c.untilSecret('late'))).toEqual({ password: 'x' });
 });

@@ -36,14 +36,14 @@ describe('contents of secrets', () => {
   ])('scenario 10 delivers %s', async (what, value, more, values) => {
     const name = what.replaceAll(/[^a-z]+/g, '-');
     await c.aws.put(c.path(name), value);
-    await c.ask(name, c.fromAws(name, more));
+    await c.createPod(name, c.fromAws(name, more));
     expect(valuesOf(await c.untilSecret(name))).toEqual(values);
   });
 
   it('scenario 10 delivers bytes unchanged', async () => {
     const bytes = Buffer.from([0, 255, 0xc3, 0x28, 10]);
     await c.aws.put(c.path('bytes'), bytes);
-    await c.ask('bytes', c.fromAws('bytes', { format: 'binary', key: 'keystore' }));
+    await c.createPod('bytes', c.fromAws('bytes', { format: 'binary', key: 'keystore' }));
     const { data } = await c.untilSecret('bytes');
     expect(Buffer.from(data?.keystore ?? '', 'base64')).toEqual(bytes);
   });
@@ -59,7 +59,7 @@ describe('contents of secrets', () => {
   ])('scenario 10 rejects %s once, and reports what to do', async (what, value, reason, said) => {
     const name = `no-${what.replaceAll(' ', '-')}`;
     await c.aws.put(c.path(name), value);
-    await c.ask(name, c.fromAws(name));
+    await c.createPod(name, c.fromAws(name));
     const { type, note } = await c.untilEvent(name, reason);
     expect(type).toBe('Warning');
     expect(note).toContain(said);
@@ -72,27 +72,27 @@ describe('contents of secrets', () => {
 
   it('scenario 10 reports that a secret has no value yet, and delivers the value later', async () => {
     await c.aws.create(c.path('empty'));
-    await c.ask('empty', c.fromAws('empty'));
+    await c.createPod('empty', c.fromAws('empty'));
     expect((await c.untilEvent('empty', 'SecretFetchFailed')).note).toContain('set a value');
     await c.aws.put(c.path('empty'), { password: 'x' });
-    await c.pass(70_000);
+    await c.advanceTime(70_000);
     await c.untilSecret('empty');
   });
 
   it('scenario 10 keeps the last good content while the secret cannot be parsed, and checks only its version', async () => {
     await c.aws.put(c.path('broken'), { password: 'good' });
-    await c.ask('broken', c.fromAws('broken'));
+    await c.createPod('broken', c.fromAws('broken'));
     const before = await c.untilSecret('broken');
     await c.aws.put(c.path('broken'), 'not JSON');
-    await c.ask('broken-2', c.fromAws('broken'));
+    await c.createPod('broken-2', c.fromAws('broken'));
     await c.untilEvent('broken-2', 'SecretParseFailed');
     const calls = c.calls.length;
-    await c.pass(70_000);
+    await c.advanceTime(70_000);
     expect(c.calls.slice(calls)).toContain(`DescribeSecret ${c.path('broken')}`);
     expect(c.calls.slice(calls)).not.toContain(`GetSecretValue ${c.path('broken')}`);
     expect(await c.admin.get(Secret, secretKey(c, 'broken'))).toEqual(before);
     await c.aws.put(c.path('broken'), { password: 'better' });
-    await c.pass(130_000);
+    await c.advanceTime(130_000);
     expect(valuesOf(await c.untilSecret('broken', (secret) => valuesOf(secret).password !== 'good'))).toEqual({
       password: 'better',
     });
@@ -102,7 +102,7 @@ describe('contents of secrets', () => {
 describe('selected keys', () => {
   beforeAll(() => c.aws.put(c.path('all'), { DB_PASSWORD: 'p', API_KEY: 'k', OTHER: 'o' }));
   const ask = (name: string, more: object): Promise<unknown> =>
-    c.ask(name, c.fromAws('all', { secretName: name, ...more }));
+    c.createPod(name, c.fromAws('all', { secretName: name, ...more }));
 
   it.each<[what: string, more: object, values: Readonly<Record<string, string>>]>([
     ['list', { keys: ['DB_PASSWORD', 'API_KEY'] }, { DB_PASSWORD: 'p', API_KEY: 'k' }],
@@ -119,7 +119,7 @@ describe('selected keys', () => {
     await ask('missing', { keys: ['API_KEY', 'NONE'] });
     expect((await c.untilEvent('missing', 'SecretKeyMissing')).note).toContain('"NONE" is not in the secret');
     expect(await exists('missing')).toBe(false);
-    await c.askAgain('missing', c.fromAws('all', { secretName: 'missing', keys: ['API_KEY'] }));
+    await c.changeRequest('missing', c.fromAws('all', { secretName: 'missing', keys: ['API_KEY'] }));
     expect(valuesOf(await c.untilSecret('missing'))).toEqual({ API_KEY: 'k' });
   });
 
@@ -128,7 +128,7 @@ describe('selected keys', () => {
     await c.aws.put(c.path('list-2'), { a: '2' });
     await c.aws.put(c.path('list-text'), 'text');
     const calls = c.calls.length;
-    await c.ask('listing', {
+    await c.createPod('listing', {
       secrets: [
         c.fromAws('list-1'),
         c.fromAws('list-none'),
@@ -154,9 +154,9 @@ describe('selected keys', () => {
     const first = await c.aws.put(c.path('versions'), { n: '1' });
     const second = await c.aws.put(c.path('versions'), { n: '2' });
     const of = (name: string, more: object) => c.fromAws('versions', { secretName: name, ...more });
-    await c.ask('current', of('current', {}));
-    await c.ask('previous', of('previous', { versionStage: 'AWSPREVIOUS' }));
-    await c.ask('fixed', of('fixed', { versionId: first }));
+    await c.createPod('current', of('current', {}));
+    await c.createPod('previous', of('previous', { versionStage: 'AWSPREVIOUS' }));
+    await c.createPod('fixed', of('fixed', { versionId: first }));
     const versionOf = ({ metadata }: Secret) => metadata?.annotations?.[SECRET_ANNOTATIONS.version];
     const seen = async (name: string) => {
       const secret = await c.untilSecret(name);
@@ -167,8 +167,8 @@ describe('selected keys', () => {
     expect(await seen('fixed')).toEqual(['1', first]);
 
     await c.aws.put(c.path('versions'), { n: '3' });
-    await c.ask('previous-2', of('previous', { versionStage: 'AWSPREVIOUS' }));
-    await c.ask('fixed-2', of('fixed', { versionId: first }));
+    await c.createPod('previous-2', of('previous', { versionStage: 'AWSPREVIOUS' }));
+    await c.createPod('fixed-2', of('fixed', { versionId: first }));
     await c.untilSecret('previous', (secret) => versionOf(secret) === second);
     await c.untilEvent('fixed-2', 'SecretSyncSuccess');
     expect(await seen('fixed')).toEqual(['1', first]);

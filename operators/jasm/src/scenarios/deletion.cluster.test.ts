@@ -21,7 +21,7 @@ afterAll(() => c[Symbol.asyncDispose]());
  * policy of all requesters.
  */
 async function asks(pod: string, secretName: string, deletionPolicy: string, together = deletionPolicy): Promise<void> {
-  await c.ask(pod, c.fromAws('any', { secretName, deletionPolicy }));
+  await c.createPod(pod, c.fromAws('any', { secretName, deletionPolicy }));
   await c.untilEvent(pod, 'SecretSyncSuccess');
   await c.untilSecret(secretName, (secret) => (policyOf(secret) ?? 'Retain') === together);
 }
@@ -39,7 +39,7 @@ async function leaves(...pods: readonly string[]): Promise<void> {
 /** seen waits until the operator has observed all changes of pods so far: it has served a later one. */
 async function seen(): Promise<void> {
   const name = c.uniqueName('later');
-  await c.ask(name, c.fromAws('any', { secretName: name }));
+  await c.createPod(name, c.fromAws('any', { secretName: name }));
   await c.untilEvent(name, 'SecretSyncSuccess');
   await c.idle();
 }
@@ -53,11 +53,11 @@ describe('scenario 14', () => {
     await asks('last-1', 'last', 'Delete');
     await asks('last-2', 'last', 'Delete');
     await leaves('last-1');
-    await c.pass(2 * GRACE_MS);
+    await c.advanceTime(2 * GRACE_MS);
     await leaves('last-2');
-    await c.pass(GRACE_MS - MINUTE_MS);
+    await c.advanceTime(GRACE_MS - MINUTE_MS);
     expect(await exists('last')).toBe(true);
-    await c.pass(2 * MINUTE_MS);
+    await c.advanceTime(2 * MINUTE_MS);
     await untilGone('last');
   });
 
@@ -66,7 +66,7 @@ describe('scenario 14', () => {
     await asks('mixed-1', 'mixed', 'Delete');
     await asks('mixed-2', 'mixed', 'Retain');
     await leaves('retain', 'mixed-1', 'mixed-2');
-    await c.pass(3 * GRACE_MS);
+    await c.advanceTime(3 * GRACE_MS);
     expect(await exists('retained')).toBe(true);
     expect(await exists('mixed')).toBe(true);
   });
@@ -74,54 +74,54 @@ describe('scenario 14', () => {
   it('scenario 14 keeps a Secret that is requested again within the grace period, and then starts the period again', async () => {
     await asks('again-1', 'again', 'Delete');
     await leaves('again-1');
-    await c.pass(GRACE_MS - MINUTE_MS);
+    await c.advanceTime(GRACE_MS - MINUTE_MS);
     await asks('again-2', 'again', 'Delete');
-    await c.pass(2 * GRACE_MS);
+    await c.advanceTime(2 * GRACE_MS);
     expect(await exists('again')).toBe(true);
     await leaves('again-2');
-    await c.pass(GRACE_MS - MINUTE_MS);
+    await c.advanceTime(GRACE_MS - MINUTE_MS);
     expect(await exists('again')).toBe(true);
-    await c.pass(2 * MINUTE_MS);
+    await c.advanceTime(2 * MINUTE_MS);
     await untilGone('again');
   });
 
   it('scenario 14 keeps a Secret while a pod is terminating', async () => {
     const finalizer = 'test.bowline.dev/hold';
     const key = secretKey(c, 'leaving');
-    await c.ask('leaving', c.fromAws('any', { secretName: 'leaving', deletionPolicy: 'Delete' }), {
+    await c.createPod('leaving', c.fromAws('any', { secretName: 'leaving', deletionPolicy: 'Delete' }), {
       metadata: { finalizers: [finalizer] },
     });
     await c.untilSecret('leaving');
     await leaves('leaving');
-    await c.pass(2 * GRACE_MS);
+    await c.advanceTime(2 * GRACE_MS);
     expect(await exists('leaving')).toBe(true);
     await c.admin.patch(Pod, key, { type: 'merge', body: { metadata: { finalizers: null } } });
     await seen();
-    await c.pass(GRACE_MS + MINUTE_MS);
+    await c.advanceTime(GRACE_MS + MINUTE_MS);
     await untilGone('leaving');
   });
 
   it('scenario 14 deletes an unused Secret after a restart, when the whole grace period has passed', async () => {
     await asks('restart', 'restart', 'Delete');
     await leaves('restart');
-    await c.pass(GRACE_MS - MINUTE_MS);
+    await c.advanceTime(GRACE_MS - MINUTE_MS);
     await c.restart();
     await c.idle();
-    await c.pass(GRACE_MS - MINUTE_MS);
+    await c.advanceTime(GRACE_MS - MINUTE_MS);
     expect(await exists('restart')).toBe(true);
-    await c.pass(2 * MINUTE_MS);
+    await c.advanceTime(2 * MINUTE_MS);
     await untilGone('restart');
   });
 
   it('scenario 14 waits while a pod of the namespace has an invalid annotation', async () => {
     await asks('clear', 'unclear', 'Delete');
-    await c.ask('typo', 'secretNme: unclear');
+    await c.createPod('typo', 'secretNme: unclear');
     await c.untilEvent('typo', 'AnnotationInvalid');
     await leaves('clear');
-    await c.pass(3 * GRACE_MS);
+    await c.advanceTime(3 * GRACE_MS);
     expect(await exists('unclear')).toBe(true);
     await leaves('typo');
-    await c.pass(2 * GRACE_MS);
+    await c.advanceTime(2 * GRACE_MS);
     await untilGone('unclear');
   });
 
@@ -130,7 +130,7 @@ describe('scenario 14', () => {
     const body = { metadata: { labels: { [MANAGED_BY]: 'somebody' } } };
     await c.admin.patch(Secret, secretKey(c, 'handed'), { type: 'merge', body });
     await leaves('handed');
-    await c.pass(2 * GRACE_MS);
+    await c.advanceTime(2 * GRACE_MS);
     expect(await exists('handed')).toBe(true);
   });
 
@@ -152,7 +152,7 @@ describe('scenario 14', () => {
       await c.admin.patch(Deployment, key, { type: 'merge', body: { spec: { replicas } } });
       await untilPods(replicas);
       await seen();
-      await c.pass(GRACE_MS + MINUTE_MS);
+      await c.advanceTime(GRACE_MS + MINUTE_MS);
       if (replicas > 0) expect(await exists('scaled')).toBe(true);
     }
     await untilGone('scaled');
@@ -162,18 +162,18 @@ describe('scenario 14', () => {
 it('scenario 14 deletes nothing, and has no permission to, unless the operator allows deletion', async () => {
   let manifests: readonly RbacManifest[] = [];
   await using other = await jasmCluster({
-    rights: (given) => {
+    modifyRbac: (given) => {
       manifests = given;
       return given;
     },
   });
   other.store.addSecret('/any', { password: 'x' });
-  await other.ask('web', entry('/any', 'db', { deletionPolicy: 'Delete' }));
+  await other.createPod('web', entry('/any', 'db', { deletionPolicy: 'Delete' }));
   await other.untilSecret('db', (secret) => policyOf(secret) === 'Delete');
   await other.admin.delete(Pod, secretKey(other, 'web'));
-  await other.ask('later', entry('/any', 'later'));
+  await other.createPod('later', entry('/any', 'later'));
   await other.untilSecret('later');
-  await other.pass(2 * GRACE_MS);
+  await other.advanceTime(2 * GRACE_MS);
   expect(await other.admin.find(Secret, secretKey(other, 'db'))).toBeDefined();
   const rules = manifests.flatMap((manifest) => ('rules' in manifest ? (manifest.rules ?? []) : []));
   expect(rules.filter(({ resources = [] }) => resources.includes('secrets'))).not.toEqual([]);

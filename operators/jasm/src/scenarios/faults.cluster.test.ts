@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { valuesOf } from '../testing/jasm-cluster.test-support.ts';
-import { hastyRandom, untilTried } from './attempts.test-support.ts';
+import { shortDelays, untilAttempted } from './attempts.test-support.ts';
 import { type Scenario, startScenario } from './scenario.test-support.ts';
 import type { StoreFault } from './scenario-store.test-support.ts';
 
@@ -11,7 +11,7 @@ let c: Scenario;
 
 beforeAll(async () => {
   c = await startScenario({
-    random: hastyRandom(),
+    random: shortDelays(),
     // A failing test leaves calls in progress, which would be waited for.
     drainTimeoutMs: 0,
   });
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => c[Symbol.asyncDispose]());
 
 const untilCalledFor = (name: string, times: number): Promise<void> =>
-  untilTried(c.clock, () => c.callsFor(name), times);
+  untilAttempted(c.clock, () => c.callsFor(name), times);
 
 const repeated = <T>(count: number, what: T): readonly T[] => Array.from({ length: count }, () => what);
 
@@ -34,7 +34,7 @@ describe.each([
     const name = what.replaceAll(' ', '-');
     await c.aws.put(c.path(name), { password: 'x' });
     c.aws.fail(`GetSecretValue ${c.path(name)}`, ...faults);
-    await c.ask(name, c.fromAws(name));
+    await c.createPod(name, c.fromAws(name));
     await untilCalledFor(name, faults.length + 1);
     expect(valuesOf(await c.untilSecret(name))).toEqual({ password: 'x' });
     await c.untilEvent(name, 'SecretSyncSuccess');
@@ -47,9 +47,9 @@ it('scenario 08 ends a call after 30 s, retries it, and serves other pods meanwh
   for (const name of ['stuck', 'free']) await c.aws.put(c.path(name), { password: 'x' });
   c.aws.fail(`GetSecretValue ${c.path('stuck')}`, 'hang');
   const hanging = c.aws.hanging();
-  await c.ask('stuck', c.fromAws('stuck'));
+  await c.createPod('stuck', c.fromAws('stuck'));
   await hanging;
-  await c.ask('free', c.fromAws('free'));
+  await c.createPod('free', c.fromAws('free'));
   await c.untilSecret('free');
   await c.clock.advance(LONGEST_CALL_MS - 1);
   expect(c.callsFor('stuck')).toHaveLength(1);
@@ -62,7 +62,7 @@ it('scenario 08 ends a call after 30 s, retries it, and serves other pods meanwh
 
 it('scenario 08 calls at most six times, warns once however long a failure lasts, and keeps the content', async () => {
   await c.aws.put(c.path('down'), { password: 'good' });
-  await c.ask('down', c.fromAws('down'));
+  await c.createPod('down', c.fromAws('down'));
   const { metadata } = await c.untilSecret('down');
   await c.untilEvent('down', 'SecretSyncSuccess');
   await c.aws.put(c.path('down'), { password: 'better' });

@@ -28,7 +28,7 @@ const change = (name: string, body: object): Promise<Secret> =>
 async function merged(name: string, values: Readonly<Record<string, string>>): Promise<Secret> {
   await c.aws.put(c.path(name), values);
   await theirs(name);
-  await c.ask(name, c.fromAws(name, { creationPolicy: 'Merge' }));
+  await c.createPod(name, c.fromAws(name, { creationPolicy: 'Merge' }));
   await c.untilEvent(name, 'SecretSyncSuccess');
   return c.untilSecret(name);
 }
@@ -64,18 +64,18 @@ it('scenario 12 stops changing a Secret whose consent is withdrawn', async () =>
 it('scenario 12 does not change a key that existed before', async () => {
   await c.aws.put(c.path('taken'), { a: '1', theirs: 'ours' });
   const before = await theirs('taken');
-  await c.ask('taken', c.fromAws('taken', { creationPolicy: 'CreateOrMerge' }));
+  await c.createPod('taken', c.fromAws('taken', { creationPolicy: 'CreateOrMerge' }));
   expect((await c.untilEvent('taken', 'SecretConflict')).note).toContain('already has the keys theirs');
   expect(await c.untilSecret('taken')).toEqual(before);
 });
 
 it('scenario 12 waits for the Secret with Merge, and creates one with CreateOrMerge', async () => {
   await c.aws.put(c.path('waits'), { a: '1' });
-  await c.ask('waits', c.fromAws('waits', { creationPolicy: 'Merge' }));
+  await c.createPod('waits', c.fromAws('waits', { creationPolicy: 'Merge' }));
   expect((await c.untilEvent('waits', 'SecretSyncFailed')).note).toContain('creationPolicy Merge does not create it');
   await theirs('waits');
   await c.untilSecret('waits', holds({ theirs: 'theirs', a: '1' }));
-  await c.ask('makes', c.fromAws('waits', { secretName: 'makes', creationPolicy: 'CreateOrMerge' }));
+  await c.createPod('makes', c.fromAws('waits', { secretName: 'makes', creationPolicy: 'CreateOrMerge' }));
   const made = await c.untilSecret('makes', holds({ a: '1' }));
   expect(made.metadata?.labels?.[MANAGED_BY]).toBe('caronte');
 });
@@ -93,8 +93,8 @@ it('scenario 14 keeps the keys in a Secret of another owner when no pod requests
   const before = await merged('left', { a: '1' });
   await c.admin.delete(Pod, secretKey(c, 'left'));
   await c.aws.put(c.path('fence'), { a: 'b' });
-  await c.ask('fence', c.fromAws('fence'));
+  await c.createPod('fence', c.fromAws('fence'));
   await c.untilEvent('fence', 'SecretSyncSuccess');
-  await c.pass(3_600_000);
+  await c.advanceTime(3_600_000);
   expect(await c.untilSecret('left')).toEqual(before);
 });

@@ -5,7 +5,7 @@ import { entry, type JasmCluster, jasmCluster, valuesOf } from '../testing/jasm-
 
 let c: JasmCluster;
 beforeAll(async () => {
-  c = await jasmCluster({ isAsInstalled: true, config: { allowAllPaths: true, mock: { enabled: true } } });
+  c = await jasmCluster({ useBuiltInProviders: true, config: { allowAllPaths: true, mock: { enabled: true } } });
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
@@ -19,8 +19,8 @@ async function hold(values: Readonly<Record<string, MockEntries>>): Promise<void
 
 it('scenario 18 reads a secret of the mock, and its replacement', async () => {
   await hold({ '/prod/db': { user: 'admin', password: 'old' }, 'any text': { a: 'b' } });
-  await c.ask('db', entry('/prod/db', 'db'));
-  await c.ask('any', entry('any text', 'any'));
+  await c.createPod('db', entry('/prod/db', 'db'));
+  await c.createPod('any', entry('any text', 'any'));
   expect(valuesOf(await c.untilSecret('db'))).toEqual({ user: 'admin', password: 'old' });
   expect(valuesOf(await c.untilSecret('any'))).toEqual({ a: 'b' });
   await hold({ '/prod/db': { password: 'new' } });
@@ -29,7 +29,7 @@ it('scenario 18 reads a secret of the mock, and its replacement', async () => {
 });
 
 it('scenario 18 reports that the mock has no secret at a path, and how to add it', async () => {
-  await c.ask('unknown', entry('/prod/unknown', 'unknown'));
+  await c.createPod('unknown', entry('/prod/unknown', 'unknown'));
   const { note } = await c.untilEvent('unknown', 'SecretFetchFailed');
   expect(note).toContain('the mock has no secret at /prod/unknown');
   expect(note).toContain('bowline jasm mock set');
@@ -37,7 +37,7 @@ it('scenario 18 reports that the mock has no secret at a path, and how to add it
 
 it('scenario 18 keeps the Secret when the mock is cleared, and reports that its source does not exist', async () => {
   await hold({ '/prod/cleared': { password: 'x' } });
-  await c.ask('cleared', entry('/prod/cleared', 'cleared'));
+  await c.createPod('cleared', entry('/prod/cleared', 'cleared'));
   const before = await c.untilSecret('cleared');
   await hold({});
   await c.force('cleared', '1');
@@ -46,8 +46,8 @@ it('scenario 18 keeps the Secret when the mock is cleared, and reports that its 
 });
 
 it('scenario 18 does not support the mock unless it is enabled', async () => {
-  await using other = await jasmCluster({ isAsInstalled: true });
-  await other.ask('web', entry('/prod/db', 'db'));
+  await using other = await jasmCluster({ useBuiltInProviders: true });
+  await other.createPod('web', entry('/prod/db', 'db'));
   const { note } = await other.untilEvent('web', 'ProviderUnsupported');
   expect(note).toContain('aws-secretsmanager');
   expect(note).toContain('kubernetes');

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => c[Symbol.asyncDispose]());
 
 it('scenario 07 warns once about a secret that does not exist, checks for it with increasing delays, and finds it', async () => {
-  await c.ask('web', c.fromAws('later'));
+  await c.createPod('web', c.fromAws('later'));
   const { type, note, metadata } = await c.untilEvent('web', 'SecretFetchFailed');
   expect(type).toBe('Warning');
   expect(note).toContain(c.path('later'));
@@ -31,7 +31,7 @@ it('scenario 07 warns once about a secret that does not exist, checks for it wit
   ];
   let passed = 0;
   for (const [minutes, calls] of looks) {
-    await c.pass((minutes - passed) * 60_000);
+    await c.advanceTime((minutes - passed) * 60_000);
     passed = minutes;
     expect(c.callsFor('later')).toHaveLength(calls);
   }
@@ -40,26 +40,26 @@ it('scenario 07 warns once about a secret that does not exist, checks for it wit
   expect(await c.events('web')).toEqual(['Warning SecretFetchFailed']);
 
   await c.aws.put(c.path('later'), { password: 'x' });
-  await c.pass(600_000);
+  await c.advanceTime(600_000);
   expect(valuesOf(await c.untilSecret('later'))).toEqual({ password: 'x' });
   await c.untilEvent('web', 'SecretSyncSuccess');
 });
 
 it('scenario 07 checks for it immediately when another pod requests it', async () => {
-  await c.ask('early', c.fromAws('soon'));
+  await c.createPod('early', c.fromAws('soon'));
   await c.untilEvent('early', 'SecretFetchFailed');
   await c.aws.put(c.path('soon'), { password: 'x' });
-  await c.ask('late', c.fromAws('soon'));
+  await c.createPod('late', c.fromAws('soon'));
   await c.untilSecret('soon');
   await c.untilEvent('early', 'SecretSyncSuccess');
 });
 
 it('scenario 07 keeps the content of a secret that is scheduled for deletion, and reports it', async () => {
   await c.aws.put(c.path('leaving'), { password: 'x' });
-  await c.ask('user', c.fromAws('leaving'));
+  await c.createPod('user', c.fromAws('leaving'));
   const { metadata } = await c.untilSecret('leaving');
   await c.aws.scheduleDeletion(c.path('leaving'));
-  await c.ask('newcomer', c.fromAws('leaving'));
+  await c.createPod('newcomer', c.fromAws('leaving'));
   for (const pod of ['user', 'newcomer']) {
     expect((await c.untilEvent(pod, 'SecretFetchFailed')).note).toMatch(/scheduled for deletion; restore it/);
   }
@@ -67,16 +67,16 @@ it('scenario 07 keeps the content of a secret that is scheduled for deletion, an
   const kept = await c.untilSecret('leaving');
   expect(kept.metadata?.resourceVersion).toBe(metadata?.resourceVersion);
   const calls = c.callsFor('leaving').length;
-  await c.pass(50_000);
+  await c.advanceTime(50_000);
   expect(c.callsFor('leaving')).toHaveLength(calls);
   await c.aws.restore(c.path('leaving'));
-  await c.pass(10_000);
+  await c.advanceTime(10_000);
   await c.untilEvent('newcomer', 'SecretSyncSuccess');
 });
 
 it('scenario 07 keeps the content of a secret that was deleted', async () => {
   await c.aws.put(c.path('gone'), { password: 'x' });
-  await c.ask('holder', c.fromAws('gone'));
+  await c.createPod('holder', c.fromAws('gone'));
   await c.untilSecret('gone');
   await c.aws.remove(c.path('gone'));
   await c.force('holder', '1');
@@ -86,10 +86,10 @@ it('scenario 07 keeps the content of a secret that was deleted', async () => {
 
 it('scenario 07 does not retry by itself when retries are disabled', async () => {
   await using strict = await startScenario({ config: { permanentErrorRequeue: '0s' } });
-  await strict.ask('web', strict.fromAws('never'));
+  await strict.createPod('web', strict.fromAws('never'));
   await strict.untilEvent('web', 'SecretFetchFailed');
   await strict.aws.put(strict.path('never'), { password: 'x' });
-  await strict.pass(3_600_000);
+  await strict.advanceTime(3_600_000);
   expect(strict.callsFor('never')).toEqual(['GetSecretValue']);
   await strict.force('web', 'now');
   await strict.untilSecret('never');

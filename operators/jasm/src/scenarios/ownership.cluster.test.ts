@@ -19,7 +19,7 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
  */
 async function synced(name: string): Promise<Secret> {
   await c.aws.put(c.path(name), { password: `of ${name}` });
-  await c.ask(name, c.fromAws(name));
+  await c.createPod(name, c.fromAws(name));
   await c.untilEvent(name, 'SecretSyncSuccess');
   return c.untilSecret(name);
 }
@@ -38,7 +38,7 @@ describe('scenario 11', () => {
     await c.aws.put(c.path('theirs'), { password: 'ours' });
     const key = secretKey(c, 'theirs');
     const theirs = await c.admin.create(Secret, { metadata: key, data: { password: base64('theirs') } });
-    await c.ask('theirs', c.fromAws('theirs'));
+    await c.createPod('theirs', c.fromAws('theirs'));
     const { type, note } = await c.untilEvent('theirs', 'SecretConflict');
     expect(type).toBe('Warning');
     expect(note).toContain(`label it ${MANAGED_BY}=caronte`);
@@ -57,7 +57,7 @@ describe('scenario 11', () => {
         metadata: { ...secretKey(c, name), labels: { [MANAGED_BY]: manager, team: 'shop' } },
         data: { password: base64('old'), left: base64('over') },
       });
-      await c.ask(name, c.fromAws(name));
+      await c.createPod(name, c.fromAws(name));
       const taken = await c.untilSecret(name, ({ data }) => data?.left === undefined);
       expect(valuesOf(taken)).toEqual({ password: 'new' });
       expect(taken.metadata?.labels).toMatchObject({ [MANAGED_BY]: 'caronte', team: 'shop' });
@@ -92,7 +92,7 @@ describe('scenario 11', () => {
   it('scenario 11 recreates a Secret that another client deleted, with one read', async () => {
     const before = await synced('deleted');
     // A value that was just read is kept for a while.
-    await c.pass(15_000);
+    await c.advanceTime(15_000);
     const calls = c.callsFor('deleted').length;
     await c.admin.delete(Secret, secretKey(c, 'deleted'));
     const after = await c.untilSecret('deleted', ({ metadata }) => metadata?.uid !== before.metadata?.uid);
@@ -114,9 +114,9 @@ describe('scenario 11', () => {
 
   it('scenario 11 reports that a type cannot be changed, keeps the Secret, and creates the other one when it is deleted', async () => {
     await c.aws.put(c.path('typed'), { username: 'shop', password: 'correct horse' });
-    await c.ask('typed', c.fromAws('typed'));
+    await c.createPod('typed', c.fromAws('typed'));
     const opaque = await c.untilSecret('typed');
-    await c.askAgain('typed', c.fromAws('typed', { type: 'kubernetes.io/basic-auth' }));
+    await c.changeRequest('typed', c.fromAws('typed', { type: 'kubernetes.io/basic-auth' }));
     const { note } = await c.untilEvent('typed', 'SecretSyncFailed');
     expect(note).toContain('Opaque');
     expect(note).toContain('kubernetes.io/basic-auth');
@@ -128,12 +128,12 @@ describe('scenario 11', () => {
 
   it('scenario 11 does not change an immutable Secret, and reports a request for different content', async () => {
     await c.aws.put(c.path('immutable'), { password: 'first' });
-    await c.ask('immutable', c.fromAws('immutable', { immutable: true }));
+    await c.createPod('immutable', c.fromAws('immutable', { immutable: true }));
     const first = await c.untilSecret('immutable', ({ immutable }) => immutable === true);
     await c.aws.put(c.path('immutable'), { password: 'second' });
-    await c.ask('immutable-2', c.fromAws('immutable', { immutable: true }));
+    await c.createPod('immutable-2', c.fromAws('immutable', { immutable: true }));
     await c.untilEvent('immutable-2', 'SecretSyncSuccess');
-    await c.ask('immutable-3', c.fromAws('immutable', { keys: ['password'], immutable: true }));
+    await c.createPod('immutable-3', c.fromAws('immutable', { keys: ['password'], immutable: true }));
     await c.untilEvent('immutable-3', 'SecretConflict');
     expect(await c.admin.get(Secret, secretKey(c, 'immutable'))).toEqual(first);
   });
@@ -147,9 +147,9 @@ describe('scenario 13', () => {
   const holds = (from: string) => (secret: Secret) => valuesOf(secret).from === from;
 
   it('scenario 13 gives a Secret to the first of two workloads, and to the second when the first is deleted', async () => {
-    await c.ask('first', c.fromAws('one', { secretName: 'contested' }));
+    await c.createPod('first', c.fromAws('one', { secretName: 'contested' }));
     const before = await c.untilSecret('contested', holds('one'));
-    await c.ask('second', c.fromAws('two', { secretName: 'contested' }));
+    await c.createPod('second', c.fromAws('two', { secretName: 'contested' }));
     const { type, note } = await c.untilEvent('second', 'SecretConflict');
     expect([type, note]).toEqual(['Warning', expect.stringContaining('is used by Pod/first') as string]);
     // The holder keeps it, even after a restart, when the order of arrival is unknown.
@@ -167,9 +167,9 @@ describe('scenario 13', () => {
   });
 
   it('scenario 13 shares a Secret between workloads that request the same content', async () => {
-    await c.ask('alike-1', c.fromAws('one', { secretName: 'alike' }));
+    await c.createPod('alike-1', c.fromAws('one', { secretName: 'alike' }));
     const { metadata } = await c.untilSecret('alike');
-    await c.ask('alike-2', `secretName: alike\npath: ${c.path('one')}\nprovider: aws-secretsmanager`);
+    await c.createPod('alike-2', `secretName: alike\npath: ${c.path('one')}\nprovider: aws-secretsmanager`);
     await c.untilEvent('alike-2', 'SecretSyncSuccess');
     await c.admin.delete(Pod, secretKey(c, 'alike-1'));
     await c.idle();

@@ -24,9 +24,9 @@ describe('permitted-paths', () => {
     await c.aws.put(c.path('shop/db'), { password: 'x' });
     await c.aws.put(c.path('bank/db'), { password: 'y' });
     await permit(`${c.path('shop')}/*, /shared/**`);
-    await c.ask('shop', c.fromAws('shop/db', { secretName: 'shop' }));
+    await c.createPod('shop', c.fromAws('shop/db', { secretName: 'shop' }));
     await c.untilSecret('shop');
-    await c.ask('bank', c.fromAws('bank/db', { secretName: 'bank' }));
+    await c.createPod('bank', c.fromAws('bank/db', { secretName: 'bank' }));
     const { type, note } = await c.untilEvent('bank', 'PathNotPermitted');
     expect(type).toBe('Warning');
     expect(note).toContain(NAMESPACE_ANNOTATIONS.permittedPaths);
@@ -40,14 +40,14 @@ describe('permitted-paths', () => {
   it('scenario 15 keeps the Secret when permission is revoked, and does not check its source again', async () => {
     await permit(null);
     await c.aws.put(c.path('late/db'), { password: 'old' });
-    await c.ask('late', c.fromAws('late/db', { secretName: 'late', refreshInterval: '1m' }));
+    await c.createPod('late', c.fromAws('late/db', { secretName: 'late', refreshInterval: '1m' }));
     const before = await c.untilSecret('late');
     await permit('/other/*');
     await c.untilEvent('late', 'PathNotPermitted');
     const calls = c.callsFor('late/db').length;
     await c.aws.put(c.path('late/db'), { password: 'new' });
     await c.force('late', 'now');
-    await c.pass(10 * MINUTE_MS);
+    await c.advanceTime(10 * MINUTE_MS);
     expect(c.callsFor('late/db')).toHaveLength(calls);
     expect(await c.admin.get(Secret, secretKey(c, 'late'))).toEqual(before);
     await permit(null);
@@ -60,14 +60,14 @@ describe('refreshInterval', () => {
     await permit(null);
     await c.aws.put(c.path('fresh'), { password: 'old' });
     await c.aws.put(c.path('still'), { password: 'x' });
-    await c.ask('still', c.fromAws('still'));
-    await c.ask('fresh', c.fromAws('fresh', { refreshInterval: '1m' }));
+    await c.createPod('still', c.fromAws('still'));
+    await c.createPod('fresh', c.fromAws('fresh', { refreshInterval: '1m' }));
     const before = await c.untilSecret('fresh');
     await c.untilSecret('still');
     await c.idle();
     const calls = c.calls.length;
     for (let minute = 1; minute <= 10; minute++) {
-      await c.pass(MINUTE_MS);
+      await c.advanceTime(MINUTE_MS);
       expect(c.callsFor('fresh').slice(1), `after ${minute} minutes`).toEqual(
         Array<string>(minute).fill('DescribeSecret'),
       );
@@ -76,7 +76,7 @@ describe('refreshInterval', () => {
     expect(new Set(others)).toEqual(new Set([`DescribeSecret ${c.path('fresh')}`]));
     expect(await c.admin.get(Secret, secretKey(c, 'fresh'))).toEqual(before);
     await c.aws.put(c.path('fresh'), { password: 'new' });
-    await c.pass(MINUTE_MS);
+    await c.advanceTime(MINUTE_MS);
     expect(valuesOf(await c.admin.get(Secret, secretKey(c, 'fresh')))).toEqual({ password: 'new' });
     expect(c.callsFor('fresh').slice(11)).toEqual(['DescribeSecret', 'GetSecretValue']);
   });
@@ -84,11 +84,11 @@ describe('refreshInterval', () => {
   it('scenario 15 shares a check between Secrets of one source', async () => {
     await c.aws.put(c.path('many'), { password: 'x' });
     const names = ['many-1', 'many-2', 'many-3'];
-    for (const name of names) await c.ask(name, c.fromAws('many', { secretName: name, refreshInterval: '1m' }));
+    for (const name of names) await c.createPod(name, c.fromAws('many', { secretName: name, refreshInterval: '1m' }));
     for (const name of names) await c.untilEvent(name, 'SecretSyncSuccess');
     await c.idle();
     const calls = c.callsFor('many').length;
-    await c.pass(5 * MINUTE_MS);
+    await c.advanceTime(5 * MINUTE_MS);
     expect(c.callsFor('many').slice(calls)).toEqual(Array<string>(5).fill('DescribeSecret'));
   });
 });

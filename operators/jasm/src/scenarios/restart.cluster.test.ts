@@ -29,7 +29,7 @@ describe(`${PODS} pods and ${SOURCES} sources`, () => {
     const failures = await forEachConcurrently(pods, 32, async (pod) => {
       const namespace = namespaces[pod % NAMESPACES] ?? '';
       const ask = entry(`/source/${Math.floor(pod / NAMESPACES) % SOURCES}`, `secret-${pod}`);
-      await withAccount(() => c.ask(`pod-${pod}`, ask, { namespace }));
+      await withAccount(() => c.createPod(`pod-${pod}`, ask, { namespace }));
     });
     expect(failures).toEqual([]);
   }, 120_000);
@@ -51,7 +51,7 @@ describe(`${PODS} pods and ${SOURCES} sources`, () => {
   const restarted = async (): Promise<void> => {
     await c.restart();
     await c.idle();
-    await c.pass(60_000);
+    await c.advanceTime(60_000);
   };
 
   it('scenario 16 syncs all of them with one read per source', async () => {
@@ -64,7 +64,7 @@ describe(`${PODS} pods and ${SOURCES} sources`, () => {
     // Events are sent after the change that they report: when the event of a later pod exists, those of the others do
     // too.
     c.store.addSecret('/fence', { a: 'b' });
-    await c.ask('fence', entry('/fence', 'fence'));
+    await c.createPod('fence', entry('/fence', 'fence'));
     await c.untilEvent('fence', 'SecretSyncSuccess');
     await c.stop();
     const before = await versions();
@@ -73,7 +73,7 @@ describe(`${PODS} pods and ${SOURCES} sources`, () => {
     await restarted();
     expect(c.calls.slice(calls).toSorted()).toEqual(['probeVersion /fence', ...once('probeVersion')]);
     expect(await versions()).toEqual(before);
-    await c.ask('fence-2', entry('/fence', 'fence'));
+    await c.createPod('fence-2', entry('/fence', 'fence'));
     await c.untilEvent('fence-2', 'SecretSyncSuccess');
     expect((await c.writes(since)).filter((write) => !write.includes('/fence-2.'))).toEqual([]);
   }, 60_000);
@@ -83,7 +83,7 @@ it('scenario 16 calls DescribeSecret once per secret after a restart, reads no v
   await using c = await startScenario();
   for (const name of ['a', 'b']) await c.aws.put(c.path(name), { name });
   const asked = ['a-1', 'a-2', 'b-1', 'b-2'];
-  for (const name of asked) await c.ask(name, c.fromAws(name.slice(0, 1), { secretName: name }));
+  for (const name of asked) await c.createPod(name, c.fromAws(name.slice(0, 1), { secretName: name }));
   for (const name of asked) await c.untilEvent(name, 'SecretSyncSuccess');
   await c.stop();
   const since = Date.now();
@@ -126,7 +126,7 @@ it('scenario 16 does not call a store without versions after a restart if the Se
   await using c = await jasmCluster({ stores: [store] });
   // The API server's clock, which determines the age of a pod, has not stood still.
   await c.clock.advance(60_000);
-  await c.ask('web', entry('/prod/db', 'db'));
+  await c.createPod('web', entry('/prod/db', 'db'));
   await c.untilEvent('web', 'SecretSyncSuccess');
   await c.restart();
   await c.idle();
@@ -146,7 +146,7 @@ describe('during a fetch', () => {
     });
     store.values.addSecret('/prod/db', { password: 'old' });
     store.close();
-    await c.ask('web', entry('/prod/db', 'db'));
+    await c.createPod('web', entry('/prod/db', 'db'));
     await c.untilCalled(1);
     await c.admin.patch(
       Lease,
@@ -172,7 +172,7 @@ describe('during a fetch', () => {
     await using c = await jasmCluster({ stores: [store] });
     store.values.addSecret('/prod/db', { password: 'x' });
     store.close();
-    await c.ask('web', entry('/prod/db', 'db'));
+    await c.createPod('web', entry('/prod/db', 'db'));
     await c.untilCalled(1);
     const stopped = c.stop();
     await c.clock.advance(60_000);

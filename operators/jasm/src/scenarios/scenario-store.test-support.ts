@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request as send } from 'node:http';
-import { type FakeAnswer, type FakeFault, FakeHttp, type FakeRequest } from '../testing/fake-http.test-support.ts';
+import { type FakeFault, FakeHttp, type FakeRequest, type FakeResponse } from '../testing/fake-http.test-support.ts';
 import type { AwsBackend } from './aws-backend.test-support.ts';
 
 /** StoreFault is what replaces the response to a call: an error in the form of Secrets Manager, or no response. */
@@ -104,7 +104,7 @@ function outcomeOf(fault: StoreFault): FakeFault {
 /** Every AWS message is different: it contains the request id. */
 let problems = 0;
 
-function problem(status: number, code: string): FakeAnswer {
+function problem(status: number, code: string): FakeResponse {
   const id = `00000000-0000-4000-8000-${String(++problems).padStart(12, '0')}`;
   const message = `${code} for arn:aws:sts::123456789012:assumed-role/jasm/AROAEXAMPLEEXAMPLE, request ${id}`;
   return {
@@ -115,7 +115,7 @@ function problem(status: number, code: string): FakeAnswer {
 }
 
 /** pass forwards a request to the server. The headers stay as they were signed. */
-async function pass({ method, url, headers, body }: FakeRequest, server: string, agent: Agent): Promise<FakeAnswer> {
+async function pass({ method, url, headers, body }: FakeRequest, server: string, agent: Agent): Promise<FakeResponse> {
   const sent = send(new URL(url.pathname, server), { method, headers, agent });
   sent.end(body);
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];

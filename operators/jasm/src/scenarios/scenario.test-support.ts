@@ -39,7 +39,7 @@ export async function startScenario(options: Omit<JasmClusterOptions, 'stores'> 
   };
   const start = (): Promise<JasmCluster> =>
     jasmCluster({
-      isAsInstalled: true,
+      useBuiltInProviders: true,
       prefix: 'scenario',
       ...options,
       config: { allowAllPaths: true, ...options.config, aws: { endpoint: aws.url, ...sectionOf(options) } },
@@ -67,7 +67,7 @@ export async function startScenario(options: Omit<JasmClusterOptions, 'stores'> 
     caughtUp: async () => {
       const name = c.uniqueName('caught-up');
       await aws.put(path(name), { key: 'value' });
-      await c.ask(name, fromAws(name));
+      await c.createPod(name, fromAws(name));
       await c.untilEvent(name, 'SecretSyncSuccess');
       await c.idle();
     },

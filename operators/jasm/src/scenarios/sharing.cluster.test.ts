@@ -18,7 +18,7 @@ const names = (prefix: string, count: number): readonly string[] =>
 
 /** askAll creates pods, as fast as the API server accepts them. */
 async function askAll(pods: readonly string[], ask: (pod: string) => Readonly<Record<string, unknown>>): Promise<void> {
-  expect(await forEachConcurrently(pods, 16, (pod) => c.ask(pod, ask(pod)))).toEqual([]);
+  expect(await forEachConcurrently(pods, 16, (pod) => c.createPod(pod, ask(pod)))).toEqual([]);
 }
 
 /** untilSecrets waits for Secrets of these names, and returns them. */

@@ -2,7 +2,13 @@ import { Pod, Secret } from '@bowline/kubernetes';
 import { forEachConcurrently } from '@bowline/machinery';
 import { createMetrics } from '@bowline/runtime/manager';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Ask, entry, type JasmCluster, jasmCluster, secretKey } from '../testing/jasm-cluster.test-support.ts';
+import {
+  entry,
+  type JasmCluster,
+  jasmCluster,
+  type RequestEntry,
+  secretKey,
+} from '../testing/jasm-cluster.test-support.ts';
 import { ExpiringWatches } from './expiring-watches.test-support.ts';
 
 const PODS = 300;
@@ -16,21 +22,21 @@ const metrics = createMetrics({ process: false });
 
 let c: JasmCluster;
 beforeAll(async () => {
-  c = await jasmCluster({ metrics, through: (client) => watches.through(client) });
+  c = await jasmCluster({ metrics, wrapClient: (client) => watches.through(client) });
   for (let source = 0; source < 10; source++) c.store.addSecret(`/source/${source}`, { source: String(source) });
   await c.admin.create(Secret, { metadata: secretKey(c, 'theirs'), data: { a: 'eA==' } });
   const pods = Array.from({ length: PODS }, (_, pod) => pod);
-  const failures = await forEachConcurrently(pods, 32, (pod) => c.ask(`pod-${pod}`, askOf(pod)));
+  const failures = await forEachConcurrently(pods, 32, (pod) => c.createPod(`pod-${pod}`, askOf(pod)));
   expect(failures).toEqual([]);
   await settled('seen');
   // They are served in batches.
-  await c.pass(MINUTE_MS);
+  await c.advanceTime(MINUTE_MS);
   await settled('first');
 }, 90_000);
 afterAll(() => c[Symbol.asyncDispose]());
 
 /** askOf returns the request of a pod. Some requests are never fulfilled: that, too, is a steady state. */
-function askOf(pod: number): Ask {
+function askOf(pod: number): RequestEntry {
   if (pod % 50 === 1) return 'provider: mock';
   if (pod % 50 === 2) return entry('/source/0', 'theirs');
   if (pod % 50 === 3) return entry('/source/0', 'theirs', { creationPolicy: 'Merge' });
@@ -43,7 +49,7 @@ function askOf(pod: number): Ask {
  */
 async function settled(pod: string): Promise<void> {
   c.store.addSecret(`/fence/${pod}`, { a: 'b' });
-  await c.ask(pod, entry(`/fence/${pod}`, pod));
+  await c.createPod(pod, entry(`/fence/${pod}`, pod));
   await c.untilEvent(pod, 'SecretSyncSuccess');
   await c.idle();
 }
@@ -54,7 +60,7 @@ it.each<[what: string, ms: number]>([
 ])(`scenario 05 calls no store and writes nothing in %s with ${PODS} pods`, async (what, ms) => {
   const since = Date.now();
   const [calls, requests] = [c.calls.length, c.requests.length];
-  await c.pass(ms);
+  await c.advanceTime(ms);
   expect(c.calls.slice(calls)).toEqual([]);
   expect(c.requests.slice(requests).filter((request) => !UNCOUNTED.test(request))).toEqual([]);
   const fence = `after-${what.replaceAll(' ', '-')}`;
@@ -76,7 +82,7 @@ it('scenario 05 calls no store and writes nothing when the status of pods change
   );
   expect(failures).toEqual([]);
   await settled('after-status');
-  await c.pass(MINUTE_MS);
+  await c.advanceTime(MINUTE_MS);
   const isOther = (request: string): boolean => !request.includes('after-status');
   expect(c.calls.slice(calls)).toEqual(['fetchSecret /fence/after-status']);
   expect(c.requests.slice(requests).filter((request) => !UNCOUNTED.test(request) && isOther(request))).toEqual([]);

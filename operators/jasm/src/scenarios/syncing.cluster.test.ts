@@ -13,7 +13,7 @@ afterAll(() => c[Symbol.asyncDispose]());
 
 it('scenario 01 creates a Secret with all keys for a Pending pod, and reports it once', async () => {
   const version = await c.aws.put(c.path('db'), { username: 'admin', password: 'correct horse', port: 5432 });
-  const pod = await c.ask('web', c.fromAws('db'));
+  const pod = await c.createPod('web', c.fromAws('db'));
   const secret = await c.untilSecret('db');
   expect(valuesOf(secret)).toEqual({ username: 'admin', password: 'correct horse', port: '5432' });
   expect(secret.type).toBe('Opaque');
@@ -41,7 +41,7 @@ it('scenario 02 writes a secret that is requested in two namespaces to both of t
   const bystander = await c.createNamespace('scenario-bystander');
   await c.aws.put(c.path('shared'), { password: 'x' });
   const ask = c.fromAws('shared');
-  await Promise.all([c.ask('web', ask, { namespace: other }), c.ask('shared', ask)]);
+  await Promise.all([c.createPod('web', ask, { namespace: other }), c.createPod('shared', ask)]);
   for (const namespace of [c.namespace, other]) {
     expect(valuesOf(await c.until(Secret, { namespace, name: 'shared' }, () => true))).toEqual({ password: 'x' });
   }

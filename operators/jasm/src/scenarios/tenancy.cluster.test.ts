@@ -45,7 +45,7 @@ beforeAll(async () => {
   await c.admin.create(RoleBinding, { metadata, subjects: [{ apiGroup, kind: 'User', name: user }], roleRef });
   mallory = await c.clientFor({ user });
   const question = { verb: 'create', group: '', resource: 'pods', namespace: c.namespace };
-  while (!(await mallory.mayI(question)).allowed);
+  while (!(await mallory.canI(question)).allowed);
   await c.aws.put(c.path('db'), { password: 'of the team' });
   await c.aws.put('/other/db', { password: 'of others' });
 });

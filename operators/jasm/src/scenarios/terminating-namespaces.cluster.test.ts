@@ -6,7 +6,7 @@ it('writes nothing to a terminating namespace, although a pod in it still reques
   await using c = await startScenario();
   const namespace = await c.createNamespace('scenario-going');
   await c.aws.put(c.path('db'), { password: 'x' });
-  await c.ask('web', c.fromAws('db'), { namespace });
+  await c.createPod('web', c.fromAws('db'), { namespace });
   await c.until(Secret, { namespace, name: 'db' }, () => true);
   const hold = (finalizers: readonly string[] | null) =>
     c.admin.patch(Pod, { namespace, name: 'web' }, { type: 'merge', body: { metadata: { finalizers } } });

@@ -2,7 +2,7 @@ import { createMetrics } from '@bowline/runtime/manager';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SECRET_ANNOTATIONS, SECRET_LABELS } from '../api/names.ts';
 import { type JasmCluster, jasmCluster, valuesOf } from '../testing/jasm-cluster.test-support.ts';
-import { hastyRandom, untilTried } from './attempts.test-support.ts';
+import { shortDelays, untilAttempted } from './attempts.test-support.ts';
 import { openVault, type VaultBackend } from './vault-backend.test-support.ts';
 
 const metrics = createMetrics({ process: false });
@@ -12,9 +12,9 @@ let c: JasmCluster;
 beforeAll(async () => {
   vault = await openVault();
   c = await jasmCluster({
-    isAsInstalled: true,
+    useBuiltInProviders: true,
     metrics,
-    random: hastyRandom(),
+    random: shortDelays(),
     config: { policy: [{ namespaces: ['**'], provider: 'vault', paths: ['secret/shop/*'] }], vault: vault.section },
   });
 }, 1_800_000);
@@ -38,7 +38,7 @@ async function calls(): Promise<Readonly<Record<string, number>>> {
 
 it('scenarios 01 and 04 deliver a secret of Vault, and its next version when a new pod requests it', async () => {
   await vault.put('shop/db', { user: 'shop', port: 5432, gone: 'soon' });
-  await c.ask('web', fromVault('secret/data/shop/db', 'db'));
+  await c.createPod('web', fromVault('secret/data/shop/db', 'db'));
   const first = await c.untilSecret('db');
   expect(valuesOf(first)).toEqual({ user: 'shop', port: '5432', gone: 'soon' });
   expect(first.metadata).toMatchObject({
@@ -46,7 +46,7 @@ it('scenarios 01 and 04 deliver a secret of Vault, and its next version when a n
     annotations: { [SECRET_ANNOTATIONS.sourcePath]: 'secret/data/shop/db' },
   });
   await vault.put('shop/db', { user: 'shop', port: 5433 });
-  await c.ask('web-2', fromVault('secret/data/shop/db', 'db'));
+  await c.createPod('web-2', fromVault('secret/data/shop/db', 'db'));
   const second = await c.untilSecret('db', ({ data }) => data?.gone === undefined);
   expect(valuesOf(second)).toEqual({ user: 'shop', port: '5433' });
   const versionOf = ({ metadata }: typeof first) => metadata?.annotations?.[SECRET_ANNOTATIONS.version];
@@ -54,15 +54,15 @@ it('scenarios 01 and 04 deliver a secret of Vault, and its next version when a n
 });
 
 it('scenario 07 reports that Vault has no such secret, and delivers it when it exists', async () => {
-  await c.ask('early', fromVault('secret/shop/early', 'early'));
+  await c.createPod('early', fromVault('secret/shop/early', 'early'));
   expect((await c.untilEvent('early', 'SecretFetchFailed')).note).toContain('secret/data/shop/early');
   await vault.put('shop/early', { a: 'b' });
-  await c.pass(70_000);
+  await c.advanceTime(70_000);
   await c.untilSecret('early');
 });
 
 const untilAsked = (name: string, times: number): Promise<void> =>
-  untilTried(c.clock, () => vault.callsFor(name), times);
+  untilAttempted(c.clock, () => vault.callsFor(name), times);
 
 it('scenario 08 recovers from five different faults of Vault and the network without a warning', async () => {
   await vault.put('shop/shaky', { a: 'b' });
@@ -74,7 +74,7 @@ it('scenario 08 recovers from five different faults of Vault and the network wit
     { kind: 'drop', when: 'answer' },
     { kind: 'answer', status: 429 },
   );
-  await c.ask('shaky', fromVault('secret/shop/shaky', 'shaky'));
+  await c.createPod('shaky', fromVault('secret/shop/shaky', 'shaky'));
   await untilAsked('shop/shaky', 6);
   await c.untilSecret('shaky');
   await c.untilEvent('shaky', 'SecretSyncSuccess');
@@ -84,7 +84,7 @@ it('scenario 08 recovers from five different faults of Vault and the network wit
 it('scenario 08 ends a call to Vault after 30 s, and retries it', async () => {
   await vault.put('shop/stuck', { a: 'b' });
   vault.fail('shop/stuck', { kind: 'half-open' });
-  await c.ask('stuck', fromVault('secret/shop/stuck', 'stuck'));
+  await c.createPod('stuck', fromVault('secret/shop/stuck', 'stuck'));
   await untilAsked('shop/stuck', 1);
   await c.clock.advance(30_000);
   await untilAsked('shop/stuck', 2);
@@ -94,7 +94,7 @@ it('scenario 08 ends a call to Vault after 30 s, and retries it', async () => {
 it('scenario 08 calls Vault at most six times, and warns once', async () => {
   await vault.put('shop/down', { a: 'b' });
   vault.fail('shop/down', ...Array.from({ length: 6 }, () => ({ kind: 'answer', status: 500 }) as const));
-  await c.ask('down', fromVault('secret/shop/down', 'down'));
+  await c.createPod('down', fromVault('secret/shop/down', 'down'));
   await untilAsked('shop/down', 6);
   expect((await c.untilEvent('down', 'SecretFetchFailed')).note).toMatch(
     /temporarily unavailable for .* \(status 500\); it is retried$/,
@@ -113,15 +113,15 @@ it('scenario 15 reads no path that the policy does not allow, however it is writ
     ['data', 'secret/data/bank/db'],
     ['logical', 'secret/bank/db'],
   ] as const) {
-    await c.ask(pod, fromVault(path, 'bank'));
+    await c.createPod(pod, fromVault(path, 'bank'));
     await c.untilEvent(pod, 'PathNotPermitted');
   }
-  await c.ask('up', fromVault('secret/data/shop/../bank/db', 'bank'));
+  await c.createPod('up', fromVault('secret/data/shop/../bank/db', 'bank'));
   await c.untilEvent('up', 'AnnotationInvalid');
 });
 
 it('scenario 16 reads one version per secret from Vault after a restart, and writes nothing', async () => {
-  await c.ask('shared', fromVault('secret/shop/db', 'shared'));
+  await c.createPod('shared', fromVault('secret/shop/db', 'shared'));
   await c.untilEvent('shared', 'SecretSyncSuccess');
   await c.idle();
   await c.stop();

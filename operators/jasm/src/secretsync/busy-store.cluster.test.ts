@@ -27,11 +27,11 @@ it('counts no sync of a Secret that gets no slot at a hanging store', async () =
   const secrets = Array.from({ length: 30 }, (_, index) => `s${index}`);
   const lists = [secrets.slice(0, 15), secrets.slice(15)];
   for (const [index, list] of lists.entries()) {
-    await c.ask(`web-${index}`, { secrets: list.map((name) => entry(`/${name}`, name)) });
+    await c.createPod(`web-${index}`, { secrets: list.map((name) => entry(`/${name}`, name)) });
   }
   await c.untilCalled(24);
   // A pod with an invalid request gets an event: by then, all others have been examined.
-  await c.ask('wrong', 'no request');
+  await c.createPod('wrong', 'no request');
   await c.untilEvent('wrong', 'AnnotationInvalid');
   const synced = async (): Promise<string | undefined> =>
     /^jasm_sync_total\{provider="mock",result="success"\} (\d+)$/m.exec(await metrics.render())?.[1];
@@ -48,11 +48,11 @@ it('limits the retry delay that a store requests', async () => {
     isBusy ? Promise.reject(new ProviderError('the store is busy', busy)) : Promise.resolve(secretAt(path)),
   );
   await using c = await jasmCluster({ stores: [store] });
-  await c.ask('web', entry('/a', 'db'));
+  await c.createPod('web', entry('/a', 'db'));
   await c.untilEvent('web', 'SecretFetchFailed');
   await c.idle();
   isBusy = false;
-  await c.pass(660_000, 60_000);
+  await c.advanceTime(660_000, 60_000);
   await c.untilSecret('db');
 });
 
@@ -60,7 +60,7 @@ it('reads a missing source once per retry, however many Secrets request it', asy
   await using c = await jasmCluster();
   const names = Array.from({ length: 40 }, (_, index) => `s${index}`);
   for (const list of [names.slice(0, 20), names.slice(20)]) {
-    await c.ask(`web-${list[0]}`, { secrets: list.map((name) => entry('/missing', name)) });
+    await c.createPod(`web-${list[0]}`, { secrets: list.map((name) => entry('/missing', name)) });
     await c.untilEvent(`web-${list[0]}`, 'SecretFetchFailed');
   }
   await c.idle();
@@ -68,10 +68,10 @@ it('reads a missing source once per retry, however many Secrets request it', asy
   // Each pod is a separate reason to read.
   expect(calls).toBeLessThanOrEqual(2);
   // After one, two and four minutes.
-  await c.pass(8 * 60_000);
+  await c.advanceTime(8 * 60_000);
   expect(c.calls.length - calls).toBe(3);
   c.store.addSecret('/missing', { from: 'a' });
-  await c.pass(10 * 60_000);
+  await c.advanceTime(10 * 60_000);
   for (const name of names) await c.untilSecret(name);
 });
 
@@ -79,7 +79,7 @@ it('reads a source once for all Secrets that are forced to sync at the same time
   await using c = await jasmCluster();
   c.store.addSecret('/a', { from: 'a' });
   const names = Array.from({ length: 20 }, (_, index) => `s${index}`);
-  await c.ask('web', { secrets: names.map((name) => entry('/a', name)) });
+  await c.createPod('web', { secrets: names.map((name) => entry('/a', name)) });
   for (const name of names) await c.untilSecret(name);
   await c.idle();
   const calls = c.calls.length;

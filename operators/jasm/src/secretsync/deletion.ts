@@ -1,19 +1,19 @@
 import { Pod } from '@bowline/kubernetes';
 import type { ReconcileResult } from '@bowline/runtime';
-import { targetOf } from './look.ts';
-import { planUnasked } from './plan-unasked.ts';
+import type { SecretContext } from './controller.ts';
+import { targetOf } from './observed-secret.ts';
+import { planUnrequested } from './plan-unrequested.ts';
 import { secrets } from './secrets.ts';
-import type { SecretContext } from './watching.ts';
 
 /**
- * deleteUnasked handles a Secret that no pod requests: it keeps the Secret unless all its requesters set deletionPolicy
+ * deleteUnrequested handles a Secret that no pod requests: it keeps the Secret unless all its requesters set deletionPolicy
  * Delete.
  */
-export async function deleteUnasked(context: SecretContext): Promise<ReconcileResult> {
+export async function deleteUnrequested(context: SecretContext): Promise<ReconcileResult> {
   const { key, deps, clock, get, list, release, log } = context;
   const target = targetOf(context);
   const secret = get('managed', target);
-  deps.metrics.see(key, secret !== undefined);
+  deps.metrics.setManaged(key, secret !== undefined);
   if (!secret) {
     deps.metrics.forget(key);
     deps.memory.forget(key);
@@ -21,18 +21,20 @@ export async function deleteUnasked(context: SecretContext): Promise<ReconcileRe
   }
   const now = clock.monotonic();
   const memory = deps.memory.of(key);
-  memory.unaskedSince ??= now;
-  memory.answered.clear();
+  memory.unrequestedSince ??= now;
+  memory.handledRequests.clear();
   memory.failure = undefined;
   const { allowDeletion: mayDelete } = deps.config;
-  const step = planUnasked({
+  const step = planUnrequested({
     secret,
-    unaskedSince: memory.unaskedSince,
+    unrequestedSince: memory.unrequestedSince,
     now,
     graceMs: deps.settings.deletionGraceMs,
     mayDelete,
-    isUnclear: () =>
-      list(Pod, { namespace: target.namespace }).some((pod) => deps.read(pod.annotation).problems.length > 0),
+    hasInvalidAnnotation: () =>
+      list(Pod, { namespace: target.namespace }).some(
+        (pod) => deps.parseAnnotation(pod.annotation).problems.length > 0,
+      ),
   });
   if (step.step !== 'delete') return step.againInMs === undefined ? undefined : { requeueAfterMs: step.againInMs };
   // If the Secret was changed meanwhile, the next run decides.

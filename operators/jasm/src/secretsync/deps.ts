@@ -7,7 +7,7 @@ import type { Policy } from '../policy/permit.ts';
 import type { ConfiguredKind } from '../providers/provider-kinds.ts';
 import type { SourceReads } from '../sources/source-reads.ts';
 import type { SyncMemory } from './memory.ts';
-import type { StorePlaces } from './store-places.ts';
+import type { ProviderConcurrency } from './provider-concurrency.ts';
 
 /** Config is the parsed configuration of the operator. */
 export type Config = Read<typeof config>;
@@ -30,12 +30,12 @@ export interface Deps {
   readonly policy: Policy;
   /** The providers that pods may name. */
   readonly kinds: ReadonlyMap<string, ConfiguredKind>;
-  /** read parses the annotation of a pod, and checks it against the names and the path formats of these providers. */
-  readonly read: (annotation: string) => PodAnnotation;
+  /** parseAnnotation parses the annotation of a pod, and checks it against the names and the path formats of these providers. */
+  readonly parseAnnotation: (annotation: string) => PodAnnotation;
   readonly sources: Pick<SourceReads, 'read'>;
-  readonly places: StorePlaces;
+  readonly providerConcurrency: ProviderConcurrency;
   readonly memory: SyncMemory;
   /** The clock for the instants of reads and of the reasons to read; see `orderedClock`. */
-  readonly instants: Clock;
+  readonly instantClock: Clock;
   readonly metrics: JasmMetrics;
 }

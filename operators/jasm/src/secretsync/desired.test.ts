@@ -5,8 +5,8 @@ import { type Ensured, ensureContent } from '@bowline/runtime/writing';
 import { describe, expect, it } from 'vitest';
 import { MANAGED_BY, SECRET_ANNOTATIONS, SECRET_LABELS } from '../api/names.ts';
 import { dataHash } from '../content/data-hash.ts';
-import { someRequest } from '../pods/asking.test-support.ts';
-import { desiredMarks, desiredSecret, type WantedSecret } from './desired.ts';
+import { someRequest } from '../pods/requesting-pod.test-support.ts';
+import { desiredMetadata, desiredSecret, type WantedSecret } from './desired.ts';
 import { newSecret } from './new-secret.test-support.ts';
 import { claimOn, type DesiredSecret, type SecretView, secrets } from './secrets.ts';
 
@@ -42,10 +42,10 @@ function ensured(secret: Secret, desired: DesiredSecret): Promise<Ensured<Secret
       Promise.resolve(strategicMerge(secret, body as JsonObject, schema) as never),
   };
   const tools = { live, clock: systemClock, fieldManager: 'test', lookUp: () => undefined };
-  const seen = { view: secrets.viewOf(secret), live: secret };
+  const observed = { view: secrets.viewOf(secret), live: secret };
   return ensureContent(tools, secrets, { namespace: 'shop', name: 'db' }, desired, {
     claim: claimOn,
-    seen,
+    observed,
     attempts: 1,
   });
 }
@@ -129,7 +129,7 @@ describe('a Secret of ours', () => {
   it('is not written only to change the manager or the requester', async () => {
     const wanted: WantedSecret = { ...first, managedBy: 'jasm', askedBy: 'Pod/b' };
     expect((await written(stored, wanted)).outcome).toBe('unchanged');
-    expect((await ensured(stored, desiredMarks(secrets.viewOf(stored), wanted))).outcome).toBe('unchanged');
+    expect((await ensured(stored, desiredMetadata(secrets.viewOf(stored), wanted))).outcome).toBe('unchanged');
   });
 
   it('keeps the processed force-sync values when no pod has one any more', async () => {
@@ -144,7 +144,7 @@ describe('a Secret of ours', () => {
 
   it('gets annotations although its content is not known', async () => {
     const wanted: WantedSecret = { ...first, deletionPolicy: 'Delete' };
-    const { outcome, object } = await ensured(stored, desiredMarks(secrets.viewOf(stored), wanted));
+    const { outcome, object } = await ensured(stored, desiredMetadata(secrets.viewOf(stored), wanted));
     expect([outcome, mark(object, 'deletionPolicy'), object?.data]).toEqual(['marked', 'Delete', stored.data]);
     expect(mark(object, 'dataHash')).toBe(dataHash(first.data));
   });

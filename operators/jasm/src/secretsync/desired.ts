@@ -2,8 +2,8 @@ import type { SecretSyncRequest } from '../annotation/secret-sync-request.ts';
 import { SECRET_LABELS } from '../api/names.ts';
 import { type DesiredSecret, type SecretView, secrets } from './secrets.ts';
 
-/** WantedMarks describes the annotations and labels that a Secret should have, independent of its content. */
-export interface WantedMarks {
+/** WantedMetadata describes the annotations and labels that a Secret should have, independent of its content. */
+export interface WantedMetadata {
   readonly request: SecretSyncRequest;
   readonly deletionPolicy: 'Retain' | 'Delete';
   /** The id of the workload that it is written for. */
@@ -13,7 +13,7 @@ export interface WantedMarks {
 }
 
 /** WantedSecret describes the Secret that should exist. */
-export interface WantedSecret extends WantedMarks {
+export interface WantedSecret extends WantedMetadata {
   readonly data: Readonly<Record<string, string>>;
   readonly version: string | undefined;
   /** The value of `force-sync` that this write satisfies. Undefined: none, and the recorded value stays. */
@@ -22,40 +22,40 @@ export interface WantedSecret extends WantedMarks {
   readonly restarts: boolean;
 }
 
-type Seen = Pick<SecretView, 'isOurs' | 'appliedHash'> | undefined;
+type ExistingSecret = Pick<SecretView, 'isOurs' | 'appliedHash'> | undefined;
 
 /** desiredSecret returns the desired state of a Secret, given the existing one. */
-export function desiredSecret(secret: Seen, wanted: WantedSecret): DesiredSecret {
+export function desiredSecret(secret: ExistingSecret, wanted: WantedSecret): DesiredSecret {
   const { request, data, version, forced } = wanted;
-  const { marks, ...common } = commonOf(secret, wanted);
+  const { operatorAnnotations, ...common } = commonDesired(secret, wanted);
   const desired = secrets.desired({
     ...common,
     content: { data },
-    marks: { ...marks, version: version ?? null, forced },
+    operatorAnnotations: { ...operatorAnnotations, version: version ?? null, forced },
     members: { type: request.type },
   });
-  return { ...desired, contentMarks: restartMarks(secret, desired.hash, wanted.restarts) };
+  return { ...desired, annotationsWithContent: restartAnnotations(secret, desired.hash, wanted.restarts) };
 }
 
-/** desiredMarks returns the desired annotations and labels of a Secret whose content stays. */
-export function desiredMarks(secret: SecretView, wanted: WantedMarks): DesiredSecret {
-  return secrets.desired(commonOf(secret, wanted));
+/** desiredMetadata returns the desired annotations and labels of a Secret whose content stays. */
+export function desiredMetadata(secret: SecretView, wanted: WantedMetadata): DesiredSecret {
+  return secrets.desired(commonDesired(secret, wanted));
 }
 
 /** A different `askedBy` alone is no reason to write: several workloads may share the Secret. */
-function commonOf(secret: Seen, { request, deletionPolicy, askedBy, managedBy }: WantedMarks) {
+function commonDesired(secret: ExistingSecret, { request, deletionPolicy, askedBy, managedBy }: WantedMetadata) {
   const isOurs = secret?.isOurs ?? true;
   return {
     labels: { [SECRET_LABELS.provider]: request.provider },
     manager: managedBy,
     keys: 'leave',
-    marks: {
+    operatorAnnotations: {
       sourcePath: request.path,
       requestHash: request.hash,
       // A Secret that is not ours is never deleted.
       ...(isOurs ? { deletionPolicy: deletionPolicy === 'Delete' ? 'Delete' : null } : {}),
     },
-    quietMarks: { askedBy },
+    passiveAnnotations: { askedBy },
     ...(request.immutable ? { immutable: true } : {}),
   } as const;
 }
@@ -64,7 +64,11 @@ function commonOf(secret: Seen, { request, deletionPolicy, askedBy, managedBy }:
  * Replacing unknown content, as in a Secret that was handed over, or reverting an edit is no reason to restart a
  * workload.
  */
-function restartMarks(secret: Seen, hash: string | undefined, restarts: boolean): DesiredSecret['contentMarks'] {
+function restartAnnotations(
+  secret: ExistingSecret,
+  hash: string | undefined,
+  restarts: boolean,
+): DesiredSecret['annotationsWithContent'] {
   if (secret?.appliedHash === undefined || secret.appliedHash === hash) return {};
   return { restartFor: restarts ? hash : null };
 }

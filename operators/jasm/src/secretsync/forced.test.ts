@@ -1,30 +1,30 @@
 import { describe, expect, it } from 'vitest';
-import { askersOf } from '../pods/askers.ts';
-import { asking } from '../pods/asking.test-support.ts';
+import { requestersOf } from '../pods/requesters.ts';
+import { requestingPod } from '../pods/requesting-pod.test-support.ts';
 import { forcedBy } from './forced.ts';
 import { chooseServing } from './serving.ts';
 
 /** The value of each pod; the name of a pod with a Deployment starts with the Deployment and a slash. */
-type Said = Readonly<Record<string, string | undefined>>;
+type PodValues = Readonly<Record<string, string | undefined>>;
 
-function forced(said: Said, obeyed?: string): string | undefined {
+function forced(said: PodValues, recorded?: string): string | undefined {
   const pods = Object.entries(said).map(([name, forceSync]) => {
     const of = name.includes('/') ? { of: name.split('/')[0] ?? '' } : {};
-    return asking(name, { ...of, ...(forceSync === undefined ? {} : { forceSync }) });
+    return requestingPod(name, { ...of, ...(forceSync === undefined ? {} : { forceSync }) });
   });
-  const [first, ...others] = askersOf(pods);
+  const [first, ...others] = requestersOf(pods);
   if (!first) throw new TypeError('at least one pod is needed');
   const serving = chooseServing([first, ...others], undefined, () => true);
-  return forcedBy(serving, obeyed);
+  return forcedBy(serving, recorded);
 }
 
 /** Reports whether values are a new request after the values `before` were satisfied. */
-function isNew(said: Said, before: Said): boolean {
-  const obeyed = forced(before);
-  const now = forced(said, obeyed);
+function isNew(said: PodValues, before: PodValues): boolean {
+  const recorded = forced(before);
+  const now = forced(said, recorded);
   // A satisfied request is recorded.
   expect(forced(said, now)).toBe(now);
-  return now !== obeyed;
+  return now !== recorded;
 }
 
 describe('forcedBy', () => {
@@ -36,7 +36,7 @@ describe('forcedBy', () => {
     expect(forced({ a: '1', b: '2', c: undefined })).toMatch(/^1@[\w-]{8},2@[\w-]{8}$/);
   });
 
-  it.each<[what: string, said: Said, before: Said]>([
+  it.each<[what: string, said: PodValues, before: PodValues]>([
     ['a pod has another value', { a: '2' }, { a: '1' }],
     ['a pod has an earlier value again', { a: '1' }, { a: '2' }],
     ['a pod has the value of another pod', { a: '2', b: '2' }, { a: '1', b: '2' }],
@@ -49,7 +49,7 @@ describe('forcedBy', () => {
     expect(isNew(said, before)).toBe(true);
   });
 
-  it.each<[what: string, said: Said, before: Said]>([
+  it.each<[what: string, said: PodValues, before: PodValues]>([
     ['a pod is deleted', { a: '1' }, { a: '1', b: '2' }],
     ['no pod has a value any more', { a: undefined }, { a: '1' }],
     ['pods without a value are added', { 'web/a': '1', 'web/b': undefined }, { 'web/a': '1' }],
@@ -65,7 +65,7 @@ describe('forcedBy', () => {
   });
 
   it('is bounded, and does not change when one of many pods is deleted', () => {
-    const many = (count: number): Said =>
+    const many = (count: number): PodValues =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`pod-${index}`, `2026-01-01T00:00:0${index}Z`]));
     expect(isNew(many(29), many(30))).toBe(false);
     expect(forced(many(500))?.length).toBeLessThan(4_000);

@@ -7,11 +7,11 @@ it('serves the first of two workloads that request different content, and the se
   await using c = await jasmCluster();
   c.store.addSecret('/a', { from: 'a' });
   c.store.addSecret('/b', { from: 'b' });
-  await c.ask('first', entry('/a', 'db'));
+  await c.createPod('first', entry('/a', 'db'));
   await c.untilSecret('db');
-  await c.ask('second', entry('/b', 'db'));
+  await c.createPod('second', entry('/b', 'db'));
   expect((await c.untilEvent('second', 'SecretConflict')).note).toContain('Pod/first');
-  await c.ask('third', entry('/a', 'db'));
+  await c.createPod('third', entry('/a', 'db'));
   await c.untilEvent('third', 'SecretSyncSuccess');
   expect(valuesOf(await c.untilSecret('db'))).toEqual({ from: 'a' });
   for (const name of ['first', 'third']) await c.admin.delete(Pod, { namespace: c.namespace, name });
@@ -22,8 +22,8 @@ it('serves the first of two workloads that request different content, and the se
 it('deletes a Secret after its last pod if that is requested and allowed', async () => {
   await using c = await jasmCluster({ config: { allowAllPaths: true, allowDeletion: true } });
   c.store.addSecret('/a', { from: 'a' });
-  await c.ask('one', entry('/a', 'going', { deletionPolicy: 'Delete' }));
-  await c.ask('two', entry('/a', 'staying'));
+  await c.createPod('one', entry('/a', 'going', { deletionPolicy: 'Delete' }));
+  await c.createPod('two', entry('/a', 'staying'));
   const { metadata } = await c.untilSecret('going');
   expect(metadata?.annotations?.[SECRET_ANNOTATIONS.deletionPolicy]).toBe('Delete');
   await c.untilSecret('staying');
@@ -32,14 +32,14 @@ it('deletes a Secret after its last pod if that is requested and allowed', async
     await c.untilGone(Pod, { name });
   }
   await c.idle();
-  await c.pass(290_000, 145_000);
+  await c.advanceTime(290_000, 145_000);
   expect((await c.untilSecret('going')).metadata?.deletionTimestamp).toBeUndefined();
   // The grace period starts again with a new process.
   await c.restart();
   await c.idle();
-  await c.pass(290_000, 145_000);
+  await c.advanceTime(290_000, 145_000);
   await c.untilSecret('going');
-  await c.pass(20_000);
+  await c.advanceTime(20_000);
   await c.untilGone(Secret, { name: 'going' });
   await c.untilSecret('staying');
 });
@@ -102,7 +102,7 @@ it('restarts a workload once for each replaced content', async () => {
 it('stops reading a path that the namespace no longer permits, and keeps the Secret', async () => {
   await using c = await jasmCluster();
   c.store.addSecret('/a', { from: 'a' });
-  await c.ask('web', entry('/a', 'db'));
+  await c.createPod('web', entry('/a', 'db'));
   await c.untilSecret('db');
   await c.untilEvent('web', 'SecretSyncSuccess');
   const permit = (globs: string | null): Promise<Namespace> =>
@@ -115,7 +115,7 @@ it('stops reading a path that the namespace no longer permits, and keeps the Sec
   await c.untilEvent('web', 'PathNotPermitted');
   c.store.addSecret('/a', { from: 'b' });
   const calls = c.calls.length;
-  await c.ask('other', entry('/a', 'db'));
+  await c.createPod('other', entry('/a', 'db'));
   await c.untilEvent('other', 'PathNotPermitted');
   expect(c.calls).toHaveLength(calls);
   expect(valuesOf(await c.untilSecret('db'))).toEqual({ from: 'a' });
@@ -126,12 +126,12 @@ it('stops reading a path that the namespace no longer permits, and keeps the Sec
 it('does not change a paused Secret', async () => {
   await using c = await jasmCluster();
   c.store.addSecret('/a', { from: 'a' });
-  await c.ask('web', entry('/a', 'db'));
+  await c.createPod('web', entry('/a', 'db'));
   const key = { namespace: c.namespace, name: 'db' };
   await c.untilSecret('db');
   const pause = (value: string | null): object => ({ metadata: { annotations: { 'bowline.dev/paused': value } } });
   await c.admin.patch(Secret, key, { type: 'merge', body: { ...pause('true'), data: { from: 'eA==' } } });
-  await c.ask('other', entry('/a', 'other'));
+  await c.createPod('other', entry('/a', 'other'));
   await c.untilSecret('other');
   await c.idle();
   expect(valuesOf(await c.admin.get(Secret, key))).toEqual({ from: 'x' });

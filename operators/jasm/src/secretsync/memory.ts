@@ -32,42 +32,42 @@ export interface Repairs {
 const NO_REPAIRS: Repairs = Object.freeze({ count: 0, at: 0 });
 
 /** A Secret that needed no repair for this long counts as settled. */
-const PEACE_MS = 600_000;
+const SETTLED_AFTER_MS = 600_000;
 
-/** repairedAgain counts one more repair. */
-export function repairedAgain({ count, at }: Repairs, now: number): Repairs {
-  return { count: now - at > PEACE_MS ? 1 : count + 1, at: now };
+/** countRepair counts one more repair. */
+export function countRepair({ count, at }: Repairs, now: number): Repairs {
+  return { count: now - at > SETTLED_AFTER_MS ? 1 : count + 1, at: now };
 }
 
 /** The number of consecutive repairs that are made without delay. */
-const QUICK_REPAIRS = 5;
+const IMMEDIATE_REPAIRS = 5;
 
-/** repairableAt returns when the Secret may be repaired again. */
-export function repairableAt({ count, at }: Repairs): number {
-  return count < QUICK_REPAIRS ? at : at + Math.min(1_000 * 2 ** (count - QUICK_REPAIRS), PEACE_MS);
+/** nextRepairAt returns when the Secret may be repaired again. */
+export function nextRepairAt({ count, at }: Repairs): number {
+  return count < IMMEDIATE_REPAIRS ? at : at + Math.min(1_000 * 2 ** (count - IMMEDIATE_REPAIRS), SETTLED_AFTER_MS);
 }
 
 /** SecretMemory holds what the process remembers about one Secret. All times are monotonic. */
 export interface SecretMemory {
   /** The hash of the request that was last read, or found in place, for each pod, by uid. */
-  readonly answered: Map<string, string>;
+  readonly handledRequests: Map<string, string>;
   /** When the source was last read; after a restart, when the Secret was first observed. */
   readAt: number | undefined;
   /** Since when no pod requests it. */
-  unaskedSince: number | undefined;
+  unrequestedSince: number | undefined;
   /** The request that the last run worked on. */
-  pursuit: Pursuit | undefined;
+  activeRequest: ActiveRequest | undefined;
   failure: Failure | undefined;
   /** The recent repairs of its content. */
   repairs: Repairs;
   /** The recent repairs of its annotations and labels. */
-  markings: Repairs;
+  metadataRepairs: Repairs;
   /** The restarted workloads, by id: the restart value that their template has, or may get at `againAt`. */
   readonly restarted: Map<string, { readonly value: string; readonly againAt: number | undefined }>;
 }
 
-/** Pursuit is the request that a run worked on, and since when. */
-export interface Pursuit {
+/** ActiveRequest is the request that a run worked on, and since when. */
+export interface ActiveRequest {
   /**
    * The request that was read for, or will be when a delay is over. Undefined if there was no reason to read, or an
    * obstacle.
@@ -80,17 +80,17 @@ export interface Pursuit {
 }
 
 /**
- * pursuedSince returns the instant after which the reason to read for a request arose: that of the last run that did
+ * readNeededSince returns the instant after which the reason to read for a request arose: that of the last run that did
  * not want to read, because of an obstacle or because another request was served. Pods may have waited much longer for
  * that to end.
  */
-export function pursuedSince(before: Pursuit | undefined, requestHash: string): number {
+export function readNeededSince(before: ActiveRequest | undefined, requestHash: string): number {
   if (!before) return Number.NEGATIVE_INFINITY;
   return before.requestHash === requestHash ? before.since : before.at;
 }
 
-/** SeenPod is a pod with a request, and when the request was first observed. */
-interface SeenPod extends Pick<PodView, 'uid' | 'annotation' | 'forceSync'> {
+/** ObservedPod is a pod with a request, and when the request was first observed. */
+interface ObservedPod extends Pick<PodView, 'uid' | 'annotation' | 'forceSync'> {
   readonly at: number;
   /** Whether the pod existed with this request when the process started. */
   readonly isInitial: boolean;
@@ -102,34 +102,34 @@ interface SeenPod extends Pick<PodView, 'uid' | 'annotation' | 'forceSync'> {
  */
 export class SyncMemory {
   readonly #secrets = new Map<string, SecretMemory>();
-  readonly #pods = new Map<string, SeenPod>();
-  #hasBegun = false;
+  readonly #pods = new Map<string, ObservedPod>();
+  #isInitialized = false;
 
   /**
-   * begin records all pods that exist when the process starts, once. They share one instant, and therefore also the
+   * recordInitialPods records all pods that exist when the process starts, once. They share one instant, and therefore also the
    * calls made then.
    */
-  begin(pods: () => readonly PodView[], now: number): void {
-    if (this.#hasBegun) return;
-    this.#hasBegun = true;
-    for (const pod of pods()) this.#see(pod, now, true);
+  recordInitialPods(pods: () => readonly PodView[], now: number): void {
+    if (this.#isInitialized) return;
+    this.#isInitialized = true;
+    for (const pod of pods()) this.#record(pod, now, true);
   }
 
   /**
-   * notice returns when the current request of a pod was first observed. Call it only for a pod that exists; see
+   * observePod returns when the current request of a pod was first observed. Call it only for a pod that exists; see
    * `forgetPod`.
    */
-  notice(pod: PodView, now: number): SeenPod {
+  observePod(pod: PodView, now: number): ObservedPod {
     const known = this.#pods.get(keyString(pod));
     const isSame = known?.uid === pod.uid && known.annotation === pod.annotation && known.forceSync === pod.forceSync;
-    return isSame ? known : this.#see(pod, now, false);
+    return isSame ? known : this.#record(pod, now, false);
   }
 
-  #see(pod: PodView, at: number, isInitial: boolean): SeenPod {
+  #record(pod: PodView, at: number, isInitial: boolean): ObservedPod {
     const { uid, annotation, forceSync } = pod;
-    const seen = { uid, annotation, forceSync, at, isInitial };
-    this.#pods.set(keyString(pod), seen);
-    return seen;
+    const observed = { uid, annotation, forceSync, at, isInitial };
+    this.#pods.set(keyString(pod), observed);
+    return observed;
   }
 
   /** forgetPod drops a pod that is gone or requests nothing any more; its key is `namespace/name`. */
@@ -142,13 +142,13 @@ export class SyncMemory {
     let memory = this.#secrets.get(key);
     if (!memory) {
       memory = {
-        answered: new Map(),
+        handledRequests: new Map(),
         readAt: undefined,
-        unaskedSince: undefined,
-        pursuit: undefined,
+        unrequestedSince: undefined,
+        activeRequest: undefined,
         failure: undefined,
         repairs: NO_REPAIRS,
-        markings: NO_REPAIRS,
+        metadataRepairs: NO_REPAIRS,
         restarted: new Map(),
       };
       this.#secrets.set(key, memory);

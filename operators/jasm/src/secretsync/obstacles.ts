@@ -3,19 +3,19 @@ import { CONSENT_ANNOTATIONS, MANAGED_BY, OUR_MANAGERS } from '../api/names.ts';
 import type { Problem } from './problem.ts';
 import type { SecretView } from './secrets.ts';
 
-/** Seen is the known state of a Secret: `foreign` is a Secret that is not ours and of which nothing else is known. */
-export type Seen = SecretView | 'foreign' | undefined;
+/** KnownSecret is the known state of a Secret: `foreign` is a Secret that is not ours and of which nothing else is known. */
+export type KnownSecret = SecretView | 'foreign' | undefined;
 
-/** isThere reports whether a Secret exists and is known; it is false for `foreign`. */
-export function isThere(secret: Seen): secret is SecretView {
+/** exists reports whether a Secret exists and is known; it is false for `foreign`. */
+export function isKnown(secret: KnownSecret): secret is SecretView {
   return secret !== undefined && secret !== 'foreign';
 }
 
 /** The maximum number of names in one message. */
-const MOST_NAMED = 10;
+const MAX_NAMED_KEYS = 10;
 
-/** obstacleTo returns why a request cannot be fulfilled with the existing Secret, whatever its source holds. */
-export function obstacleTo(request: SecretSyncRequest, secret: Seen): Problem | undefined {
+/** mergeObstacle returns why a request cannot be fulfilled with the existing Secret, whatever its source holds. */
+export function obstacleTo(request: SecretSyncRequest, secret: KnownSecret): Problem | undefined {
   const { secretName: name, creationPolicy } = request;
   if (secret === undefined) {
     if (creationPolicy !== 'Merge') return undefined;
@@ -23,28 +23,30 @@ export function obstacleTo(request: SecretSyncRequest, secret: Seen): Problem | 
       `Secret ${name} does not exist, and creationPolicy Merge does not create it: create it with the annotation ${CONSENT_ANNOTATIONS.mergeAllowed}: "true", or use CreateOrMerge`,
     );
   }
-  if (!isThere(secret) || !secret.isOurs) return obstacleToMerge(request, secret);
+  if (!isKnown(secret) || !secret.isOurs) return obstacleToMerge(request, secret);
   if (secret.type !== request.type) {
     return failed(
       `Secret ${name} has type ${secret.type}, but type ${request.type} is requested, and a type cannot be changed: delete the Secret, or request its type`,
     );
   }
-  return secret.isImmutable && secret.marks.requestHash !== request.hash ? unchangeable(request) : undefined;
+  return secret.isImmutable && secret.operatorAnnotations.requestHash !== request.hash
+    ? immutableProblem(request)
+    : undefined;
 }
 
-/** unchangeable returns the problem of a Secret that cannot be written. */
-export function unchangeable({ secretName: name }: SecretSyncRequest): Problem {
+/** immutableProblem returns the problem of a Secret that cannot be written. */
+export function immutableProblem({ secretName: name }: SecretSyncRequest): Problem {
   return failed(`Secret ${name} is immutable and has different content: delete it, or choose another secretName`);
 }
 
 function obstacleToMerge({ secretName: name, creationPolicy }: SecretSyncRequest, secret: SecretView | 'foreign') {
-  const handOver = `label it ${MANAGED_BY}=${OUR_MANAGERS[0]} to transfer it to JASM, which then replaces its content`;
+  const transferHint = `label it ${MANAGED_BY}=${OUR_MANAGERS[0]} to transfer it to JASM, which then replaces its content`;
   if (creationPolicy === 'Create') {
-    return conflict(`Secret ${name} exists and is not managed by JASM: ${handOver}, or choose another secretName`);
+    return conflict(`Secret ${name} exists and is not managed by JASM: ${transferHint}, or choose another secretName`);
   }
-  if (!isThere(secret) || !secret.isMergeAllowed) {
+  if (!isKnown(secret) || !secret.isMergeAllowed) {
     return conflict(
-      `Secret ${name} is not managed by JASM and does not allow merging keys into it: annotate it with ${CONSENT_ANNOTATIONS.mergeAllowed}: "true", or ${handOver}`,
+      `Secret ${name} is not managed by JASM and does not allow merging keys into it: annotate it with ${CONSENT_ANNOTATIONS.mergeAllowed}: "true", or ${transferHint}`,
     );
   }
   if (secret.isImmutable)
@@ -54,23 +56,23 @@ function obstacleToMerge({ secretName: name, creationPolicy }: SecretSyncRequest
   return undefined;
 }
 
-/** keysInTheWay returns the problem that keys of another owner have the names of ours. */
-export function keysInTheWay({ secretName: name }: SecretSyncRequest, keys: readonly string[]): Problem {
-  const named = keys.slice(0, MOST_NAMED).join(', ');
+/** keyConflict returns the problem that keys of another owner have the names of ours. */
+export function keyConflict({ secretName: name }: SecretSyncRequest, keys: readonly string[]): Problem {
+  const named = keys.slice(0, MAX_NAMED_KEYS).join(', ');
   return conflict(
-    `Secret ${name} is not managed by JASM and already has the keys ${named}${keys.length > MOST_NAMED ? ', …' : ''}: remove them from the Secret, or select other keys`,
+    `Secret ${name} is not managed by JASM and already has the keys ${named}${keys.length > MAX_NAMED_KEYS ? ', …' : ''}: remove them from the Secret, or select other keys`,
   );
 }
 
-/** changedOnItsWay returns the problem that a Secret was not stored as it was written. */
-export function changedOnItsWay({ secretName: name }: SecretSyncRequest): Problem {
+/** modifiedOnWrite returns the problem that a Secret was not stored as it was written. */
+export function modifiedOnWrite({ secretName: name }: SecretSyncRequest): Problem {
   return failed(
     `Secret ${name} is changed while it is being written, probably by a mutating webhook: exclude Secrets with the label ${MANAGED_BY} from that webhook`,
   );
 }
 
-/** heldBy returns the problem that a Secret serves another workload. */
-export function heldBy({ secretName: name }: SecretSyncRequest, workload: string): Problem {
+/** usedByWorkload returns the problem that a Secret serves another workload. */
+export function usedByWorkload({ secretName: name }: SecretSyncRequest, workload: string): Problem {
   return conflict(
     `Secret ${name} is used by ${workload}, which requests different content: request the same content, or choose another secretName; the Secret becomes available when that workload is deleted`,
   );

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { MANAGED_BY, SECRET_ANNOTATIONS, SECRET_LABELS } from '../api/names.ts';
 import { dataHash } from '../content/data-hash.ts';
-import { type AskingPod, askersOf } from '../pods/askers.ts';
-import { asking, type SomePod, someRequest } from '../pods/asking.test-support.ts';
+import { type RequestingPod, requestersOf } from '../pods/requesters.ts';
+import { requestingPod, type SomePod, someRequest } from '../pods/requesting-pod.test-support.ts';
 import type { WantedSecret } from './desired.ts';
 import { forcedBy } from './forced.ts';
 import type { Failure } from './memory.ts';
 import { newSecret } from './new-secret.test-support.ts';
-import { deletionPolicyOf, planSecret, pursuitOf, type Situation } from './plan-secret.ts';
+import { activeRequestOf, deletionPolicyOf, planSecret, type Situation } from './plan-secret.ts';
 import { type SecretView, secrets } from './secrets.ts';
 import { chooseServing } from './serving.ts';
 
@@ -24,27 +24,29 @@ const wanted: WantedSecret = {
   restarts: false,
 };
 
-type Change = Partial<Omit<SecretView, 'marks'>> & { readonly marks?: Partial<SecretView['marks']> };
+type Change = Partial<Omit<SecretView, 'operatorAnnotations'>> & {
+  readonly marks?: Partial<SecretView['operatorAnnotations']>;
+};
 
 /** inPlace returns the Secret as we wrote it, with some changes. */
 function inPlace({ marks, ...change }: Change = {}, from: Partial<WantedSecret> = {}): SecretView {
   const view = secrets.viewOf(newSecret('shop', { ...wanted, ...from }, SYNCED_AT));
-  return { ...view, ...change, marks: { ...view.marks, ...marks } };
+  return { ...view, ...change, operatorAnnotations: { ...view.operatorAnnotations, ...marks } };
 }
 
 interface Given {
   readonly pods?: readonly (SomePod & { readonly name?: string })[];
   readonly secret?: Situation['secret'];
   /** Pods that were answered before. Defaults to all. */
-  readonly answered?: readonly string[];
+  readonly handled?: readonly string[];
   readonly initial?: boolean;
   readonly isPermitted?: boolean;
-  readonly tellsVersions?: boolean;
-  readonly pursuedSince?: number;
+  readonly canProbeVersion?: boolean;
+  readonly readNeededSince?: number;
   readonly readAt?: number;
   readonly failure?: Partial<Failure>;
   readonly repairs?: number;
-  readonly markings?: number;
+  readonly metadataRepairs?: number;
   readonly now?: number;
   readonly resyncMs?: number;
 }
@@ -52,20 +54,23 @@ interface Given {
 const HOUR = 3_600_000;
 
 function situation(given: Given): Situation {
-  const { pods = [{}], secret, answered, now = 1_000, failure } = given;
+  const { pods = [{}], secret, handled, now = 1_000, failure } = given;
   const seen = { noticedAt: 500, isInitial: given.initial ?? false };
-  const all = pods.map(({ name, ...pod }, index): AskingPod => ({ ...asking(name ?? `pod-${index}`, pod), ...seen }));
-  const [first, ...others] = askersOf(all);
+  const all = pods.map(
+    ({ name, ...pod }, index): RequestingPod => ({ ...requestingPod(name ?? `pod-${index}`, pod), ...seen }),
+  );
+  const [first, ...others] = requestersOf(all);
   if (!first) throw new TypeError('at least one pod is needed');
   const view = typeof secret === 'object' ? secret : undefined;
   return {
-    serving: chooseServing([first, ...others], view?.marks, () => true),
+    serving: chooseServing([first, ...others], view?.operatorAnnotations, () => true),
     secret,
     isPermitted: given.isPermitted ?? true,
-    tellsVersions: given.tellsVersions ?? true,
+    canProbeVersion: given.canProbeVersion ?? true,
     deletionPolicy: deletionPolicyOf([first, ...others]),
-    answeredFor: ({ pod, request }) => ((answered?.includes(pod.uid) ?? view !== undefined) ? request.hash : undefined),
-    pursuedSince: given.pursuedSince ?? 0,
+    handledHashOf: ({ pod, request }) =>
+      (handled?.includes(pod.uid) ?? view !== undefined) ? request.hash : undefined,
+    readNeededSince: given.readNeededSince ?? 0,
     readAt: given.readAt ?? 0,
     failure: failure && {
       problem: { reason: 'SecretFetchFailed', message: 'no' },
@@ -80,7 +85,7 @@ function situation(given: Given): Situation {
       ...failure,
     },
     repairs: { count: given.repairs ?? 0, at: now },
-    markings: { count: given.markings ?? 0, at: now },
+    metadataRepairs: { count: given.metadataRepairs ?? 0, at: now },
     now,
     instant: now,
     resyncMs: given.resyncMs ?? 10 * HOUR,
@@ -93,8 +98,8 @@ function forcedTo(...values: readonly string[]) {
   return inPlace({ marks: { forced: forcedBy(situation({ secret: inPlace(), pods }).serving) } });
 }
 
-/** said returns a step as one line. */
-function said(given: Given): string {
+/** summaryOf returns a step as one line. */
+function summaryOf(given: Given): string {
   const step = planSecret(situation(given));
   switch (step.step) {
     case 'rest':
@@ -115,20 +120,20 @@ const merging: Given = {
   secret: inPlace({ isOurs: false, isMergeAllowed: true, foreignKeys: 'a,b', marks: { requestHash: undefined } }),
   pods: [{ request: { creationPolicy: 'Merge' } }],
 };
-const inTheWay: Partial<Failure> = { problem: { reason: 'SecretConflict', message: 'keys' } };
+const keyConflict: Partial<Failure> = { problem: { reason: 'SecretConflict', message: 'keys' } };
 
 type Row = [what: string, given: Given, step: string];
 
 describe('planSecret', () => {
   it.each<Row>([
     ['reads for a missing Secret', {}, 'absent since 500'],
-    ['does not accept a response from before an obstacle was removed', { pursuedSince: 700 }, 'absent since 700'],
+    ['does not accept a response from before an obstacle was removed', { readNeededSince: 700 }, 'absent since 700'],
     [
       'does not accept one from before a pause ended',
-      { secret: inPlace(), answered: [], pursuedSince: 700 },
+      { secret: inPlace(), handled: [], readNeededSince: 700 },
       'pod since 700 known v1',
     ],
-    ['reads immediately for a deleted Secret', { answered: ['pod-0'] }, 'absent since 1000'],
+    ['reads immediately for a deleted Secret', { handled: ['pod-0'] }, 'absent since 1000'],
     ['does nothing when all requests are fulfilled', { secret: inPlace() }, `rest ${10 * HOUR - 1_000}`],
     ['does nothing further if there are no periodic checks', { secret: inPlace(), resyncMs: 0 }, 'rest'],
     [
@@ -142,27 +147,23 @@ describe('planSecret', () => {
       { secret: inPlace({ appliedHash: undefined, marks: { requestHash: undefined, version: undefined } }) },
       'request since 1000',
     ],
-    ['checks the version for a new pod', { secret: inPlace(), answered: [] }, 'pod since 500 known v1'],
-    [
-      'checks the version after a restart',
-      { secret: inPlace(), answered: [], initial: true },
-      'pod since 500 known v1',
-    ],
+    ['checks the version for a new pod', { secret: inPlace(), handled: [] }, 'pod since 500 known v1'],
+    ['checks the version after a restart', { secret: inPlace(), handled: [], initial: true }, 'pod since 500 known v1'],
     [
       'reads nothing after a restart if there are no versions and the pods are older than the content',
-      { secret: inPlace({ marks: { version: undefined } }), answered: [], initial: true },
+      { secret: inPlace({ marks: { version: undefined } }), handled: [], initial: true },
       `rest ${10 * HOUR - 1_000}`,
     ],
     [
       'reads nothing after a restart if versions require the value and the pods are older than the content',
-      { secret: inPlace(), tellsVersions: false, answered: [], initial: true },
+      { secret: inPlace(), canProbeVersion: false, handled: [], initial: true },
       `rest ${10 * HOUR - 1_000}`,
     ],
     [
       'reads after a restart if there are no versions and a pod is younger than the content',
       {
         secret: inPlace({ marks: { version: undefined } }),
-        answered: [],
+        handled: [],
         initial: true,
         pods: [{ at: Date.parse(SYNCED_AT) / 1000 + 1 }],
       },
@@ -237,7 +238,7 @@ describe('planSecret', () => {
     ['does not change a type', { secret: inPlace({ type: 'kubernetes.io/tls' }) }, 'stop SecretSyncFailed'],
     [
       'never reads for an existing immutable Secret',
-      { secret: inPlace({ isImmutable: true }), answered: [], pods: [{ forceSync: 'now' }] },
+      { secret: inPlace({ isImmutable: true }), handled: [], pods: [{ forceSync: 'now' }] },
       'rest',
     ],
     [
@@ -255,20 +256,20 @@ describe('planSecret', () => {
       { secret: inPlace({ ownHash: 'edited' }), repairs: 7 },
       'leave 4000',
     ],
-    ['slows down when another client keeps deleting it', { answered: ['pod-0'], repairs: 5 }, 'leave 1000'],
+    ['slows down when another client keeps deleting it', { handled: ['pod-0'], repairs: 5 }, 'leave 1000'],
     [
       'slows down when another client keeps changing its annotations',
-      { secret: inPlace({ labels: { [SECRET_LABELS.provider]: 'x' } }), markings: 6 },
+      { secret: inPlace({ labels: { [SECRET_LABELS.provider]: 'x' } }), metadataRepairs: 6 },
       'rest 2000',
     ],
     [
       'slows down when another client keeps removing its annotations',
-      { secret: inPlace({ marks: { requestHash: undefined } }), markings: 6 },
+      { secret: inPlace({ marks: { requestHash: undefined } }), metadataRepairs: 6 },
       'leave 2000',
     ],
     [
       'does not slow down for a changed request',
-      { secret: inPlace(), pods: [{ request: { path: '/other' } }], markings: 6 },
+      { secret: inPlace(), pods: [{ request: { path: '/other' } }], metadataRepairs: 6 },
       'request since 1000',
     ],
     ['reports the problem again until the next retry', { failure: {} }, 'stop SecretFetchFailed 59000'],
@@ -286,12 +287,12 @@ describe('planSecret', () => {
     ],
     [
       'waits while the conflicting keys of another owner are unchanged',
-      { ...merging, failure: { ...inTheWay, foreignKeys: 'a,b' } },
+      { ...merging, failure: { ...keyConflict, foreignKeys: 'a,b' } },
       'stop SecretConflict 59000',
     ],
     [
       'retries immediately when the owner has changed the keys',
-      { ...merging, failure: { ...inTheWay, foreignKeys: 'a,b,c' } },
+      { ...merging, failure: { ...keyConflict, foreignKeys: 'a,b,c' } },
       'request since 1000',
     ],
     ['retries immediately for force-sync', { pods: [{ forceSync: 'x' }], failure: {} }, 'absent since 500'],
@@ -311,7 +312,7 @@ describe('planSecret', () => {
       'stop SecretFetchFailed Infinity',
     ],
   ])('%s', (_, given, step) => {
-    expect(said(given)).toBe(step);
+    expect(summaryOf(given)).toBe(step);
   });
 
   it.each<[string, Given, string | undefined]>([
@@ -321,21 +322,21 @@ describe('planSecret', () => {
     ['it is not permitted', { isPermitted: false }, undefined],
     ['nothing is to be done', { secret: inPlace() }, undefined],
   ])('records whether a request is active when %s', (_, given, requestHash) => {
-    const about = situation({ pursuedSince: 7, ...given });
-    expect(pursuitOf(about, planSecret(about))).toEqual({ requestHash, since: 7, at: 1_000 });
+    const about = situation({ readNeededSince: 7, ...given });
+    expect(activeRequestOf(about, planSecret(about))).toEqual({ requestHash, since: 7, at: 1_000 });
   });
 
   it('accepts both values of the label as ours', () => {
     const manifest = newSecret('shop', { ...wanted, managedBy: 'jasm' }, SYNCED_AT);
-    expect(said({ secret: secrets.viewOf(manifest), resyncMs: 0 })).toBe('rest');
+    expect(summaryOf({ secret: secrets.viewOf(manifest), resyncMs: 0 })).toBe('rest');
     const foreign = { ...manifest.metadata, labels: { [MANAGED_BY]: 'Helm' } };
-    expect(said({ secret: secrets.viewOf({ ...manifest, metadata: foreign }) })).toBe('stop SecretConflict');
+    expect(summaryOf({ secret: secrets.viewOf({ ...manifest, metadata: foreign }) })).toBe('stop SecretConflict');
   });
 
   it('recognizes a Secret with empty data by its annotation', () => {
     const empty = newSecret('shop', { ...wanted, data: {} }, SYNCED_AT);
     expect(empty.data).toBeUndefined();
     expect(empty.metadata?.annotations?.[SECRET_ANNOTATIONS.dataHash]).toBe(dataHash({}));
-    expect(said({ secret: secrets.viewOf(empty), resyncMs: 0 })).toBe('rest');
+    expect(summaryOf({ secret: secrets.viewOf(empty), resyncMs: 0 })).toBe('rest');
   });
 });

@@ -1,71 +1,80 @@
 import { Pod } from '@bowline/kubernetes';
 import type { ReconcileResult } from '@bowline/runtime';
-import type { Asker } from '../pods/askers.ts';
-import { deleteUnasked } from './deletion.ts';
-import { sayConflict, sayProblem } from './events.ts';
-import { findAskers, lookAt } from './look.ts';
-import { pursuedSince } from './memory.ts';
-import { isThere } from './obstacles.ts';
-import { deletionPolicyOf, planSecret, pursuitOf, type SecretStep, type Situation } from './plan-secret.ts';
+import type { Requester } from '../pods/requesters.ts';
+import type { SecretContext } from './controller.ts';
+import { deleteUnrequested } from './deletion.ts';
+import { recordConflict, recordProblem } from './events.ts';
+import { jitter } from './jitter.ts';
+import { readNeededSince } from './memory.ts';
+import { findRequesters, observeSecret } from './observed-secret.ts';
+import { isKnown } from './obstacles.ts';
+import { activeRequestOf, deletionPolicyOf, planSecret, type SecretStep, type Situation } from './plan-secret.ts';
 import { restartServed } from './restart-served.ts';
 import { chooseServing } from './serving.ts';
-import { spread } from './spread.ts';
-import { markOnly, readAndWrite, type SyncWork, settle } from './sync-secret.ts';
-import { canJudge, isNamespaceGoing, judge, type Verdict } from './verdict.ts';
-import type { SecretContext } from './watching.ts';
+import { readAndWrite, type SyncWork, settle, updateMetadata } from './sync-secret.ts';
+import { canDecide, checkPermission, isNamespaceTerminating, type Verdict } from './verdict.ts';
 
 /** How soon to check again for a namespace; its first appearance also triggers a run. */
-const UNSEEN_MS = 1_000;
+const NAMESPACE_RECHECK_MS = 1_000;
 
 /**
  * reconcile brings a Secret to the state that the requesting pods want, or releases it if no pod requests it any more.
  */
 export async function reconcile(context: SecretContext): Promise<ReconcileResult> {
   const { deps, list } = context;
-  deps.memory.begin(() => list(Pod), deps.instants.monotonic());
-  const [first, ...others] = findAskers(context);
-  if (!first) return deleteUnasked(context);
-  if (isNamespaceGoing(context)) return undefined;
-  return canJudge(context) ? serve(context, [first, ...others]) : { requeueAfterMs: UNSEEN_MS };
+  deps.memory.recordInitialPods(() => list(Pod), deps.instantClock.monotonic());
+  const [first, ...others] = findRequesters(context);
+  if (!first) return deleteUnrequested(context);
+  if (isNamespaceTerminating(context)) return undefined;
+  return canDecide(context) ? serve(context, [first, ...others]) : { requeueAfterMs: NAMESPACE_RECHECK_MS };
 }
 
-async function serve(context: SecretContext, askers: readonly [Asker, ...Asker[]]): Promise<ReconcileResult> {
-  const look = await lookAt(context, askers);
-  context.deps.metrics.see(context.key, isThere(look.secret) && look.secret.isOurs);
-  const verdicts = new Map(askers.map((asker) => [asker, judge(context, asker.request)]));
-  const isPermitted = (asker: Asker): boolean => isPermission(verdicts.get(asker));
-  const serving = chooseServing(askers, isThere(look.secret) ? look.secret.marks : undefined, isPermitted);
+async function serve(
+  context: SecretContext,
+  requesters: readonly [Requester, ...Requester[]],
+): Promise<ReconcileResult> {
+  const observed = await observeSecret(context, requesters);
+  context.deps.metrics.setManaged(context.key, isKnown(observed.secret) && observed.secret.isOurs);
+  const verdicts = new Map(requesters.map((requester) => [requester, checkPermission(context, requester.request)]));
+  const isPermitted = (requester: Requester): boolean => isPermission(verdicts.get(requester));
+  const serving = chooseServing(
+    requesters,
+    isKnown(observed.secret) ? observed.secret.operatorAnnotations : undefined,
+    isPermitted,
+  );
   const situation = situationOf(context, {
     serving,
-    secret: look.secret,
+    secret: observed.secret,
     isPermitted: isPermitted(serving.lead),
-    deletionPolicy: deletionPolicyOf(askers),
+    deletionPolicy: deletionPolicyOf(requesters),
   });
-  for (const [asker, verdict] of verdicts) {
-    if ('problem' in verdict) sayProblem(context, [asker], verdict.problem);
-    else if (serving.rivals.includes(asker)) sayConflict(context, serving, asker);
+  for (const [requester, verdict] of verdicts) {
+    if ('problem' in verdict) recordProblem(context, [requester], verdict.problem);
+    else if (serving.rivals.includes(requester)) recordConflict(context, serving, requester);
   }
   const verdict = verdicts.get(serving.lead);
-  const work: SyncWork = { context, look, situation };
+  const work: SyncWork = { context, observed, situation };
   const step = planSecret(situation);
-  context.deps.memory.of(context.key).pursuit = pursuitOf(situation, step);
-  return carryOut(work, step, verdict);
+  context.deps.memory.of(context.key).activeRequest = activeRequestOf(situation, step);
+  return execute(work, step, verdict);
 }
 
-async function carryOut(work: SyncWork, step: SecretStep, verdict: Verdict | undefined): Promise<ReconcileResult> {
+async function execute(work: SyncWork, step: SecretStep, verdict: Verdict | undefined): Promise<ReconcileResult> {
   const { context, situation } = work;
   switch (step.step) {
     case 'rest': {
-      if (!step.isServed) return again(step.againInMs);
+      if (!step.isServed) return requeueAfter(step.againInMs);
       settle(work, 'unchanged');
       const restartInMs = await restartServed(work);
-      return again(Math.min(step.againInMs ?? Number.POSITIVE_INFINITY, restartInMs ?? Number.POSITIVE_INFINITY));
+      return requeueAfter(
+        Math.min(step.againInMs ?? Number.POSITIVE_INFINITY, restartInMs ?? Number.POSITIVE_INFINITY),
+      );
     }
     case 'stop':
-      sayProblem(context, situation.serving.served, step.problem);
-      return again(step.againInMs);
+      recordProblem(context, situation.serving.served, step.problem);
+      return requeueAfter(step.againInMs);
     case 'mark':
-      return markOnly(work, step.secret);
+      return updateMetadata(work, step.secret);
     case 'read':
       // Without permission, no read is planned.
       return isPermission(verdict) ? readAndWrite(work, step, verdict.source) : undefined;
@@ -79,9 +88,9 @@ function situationOf(
 ): Situation {
   const { memory, settings } = deps;
   const now = clock.monotonic();
-  const instant = deps.instants.monotonic();
+  const instant = deps.instantClock.monotonic();
   const known = memory.of(key);
-  known.unaskedSince = undefined;
+  known.unrequestedSince = undefined;
   known.readAt ??= now;
   const { serving, secret, isPermitted, deletionPolicy } = found;
   const { provider, path, hash } = serving.lead.request;
@@ -91,16 +100,16 @@ function situationOf(
     secret,
     isPermitted,
     deletionPolicy,
-    tellsVersions: deps.kinds.get(provider)?.tellsVersions ?? true,
-    pursuedSince: pursuedSince(known.pursuit, hash),
-    answeredFor: ({ pod }) => known.answered.get(pod.uid),
+    canProbeVersion: deps.kinds.get(provider)?.canProbeVersion ?? true,
+    readNeededSince: readNeededSince(known.activeRequest, hash),
+    handledHashOf: ({ pod }) => known.handledRequests.get(pod.uid),
     readAt: known.readAt,
     failure: known.failure,
     repairs: known.repairs,
-    markings: known.markings,
+    metadataRepairs: known.metadataRepairs,
     now,
     instant,
-    resyncMs: settings.resyncMs * spread(`${provider} ${path}`),
+    resyncMs: settings.resyncMs * jitter(`${provider} ${path}`),
   };
 }
 
@@ -108,6 +117,6 @@ function isPermission(verdict: Verdict | undefined): verdict is Extract<Verdict,
   return verdict !== undefined && 'source' in verdict;
 }
 
-function again(ms: number | undefined): ReconcileResult {
+function requeueAfter(ms: number | undefined): ReconcileResult {
   return ms === undefined || !Number.isFinite(ms) ? undefined : { requeueAfterMs: ms };
 }

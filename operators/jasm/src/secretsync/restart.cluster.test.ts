@@ -3,7 +3,7 @@ import { Deployment } from '@bowline/kubernetes';
 import { expect, it, vi } from 'vitest';
 import { POD_ANNOTATIONS, RESTARTED_FOR } from '../api/names.ts';
 import { podSpec } from '../testing/jasm-cluster.test-support.ts';
-import { type Restarted, restart } from './restart.ts';
+import { type RestartResult, restart } from './restart.ts';
 
 const MARK = { annotation: `${RESTARTED_FOR}db`, value: '0f' };
 const NOW = Date.parse('2026-01-01T00:00:00Z');
@@ -23,7 +23,7 @@ it('restarts a workload whose template has the request once, and no workload tha
       spec: { replicas: 0, selector: { matchLabels: labels }, template },
     });
   }
-  const restarted = (name: string, value = MARK.value, now = NOW): Promise<Restarted> => {
+  const restarted = (name: string, value = MARK.value, now = NOW): Promise<RestartResult> => {
     const workload = { group: 'apps', kind: 'Deployment', name, id: `Deployment.apps/${name}` };
     const limits = { now, intervalMs: 60_000 };
     return restart(admin, { namespace, workload }, { ...MARK, value }, (asked) => asked === 'for db', limits);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { RESTARTED_FOR } from '../api/names.ts';
 import { dataHash } from '../content/data-hash.ts';
-import { askersOf } from '../pods/askers.ts';
-import { asking, type SomePod, someRequest } from '../pods/asking.test-support.ts';
+import { requestersOf } from '../pods/requesters.ts';
+import { requestingPod, type SomePod, someRequest } from '../pods/requesting-pod.test-support.ts';
 import { newSecret } from './new-secret.test-support.ts';
-import { needsRestart, restartMark, wantsRestart } from './restart.ts';
+import { isRestartEnabled, needsRestart, restartAnnotationFor } from './restart.ts';
 import { type SecretView, secrets } from './secrets.ts';
 
 const hash = dataHash({ a: 'YQ==' });
@@ -19,7 +19,11 @@ const wanted = {
   restarts: true,
 } as const;
 const base = secrets.viewOf(newSecret('shop', wanted, '2026-01-01T00:00:00Z'));
-const secret: SecretView = { ...base, uid: 'uid', marks: { ...base.marks, restartFor: hash } };
+const secret: SecretView = {
+  ...base,
+  uid: 'uid',
+  operatorAnnotations: { ...base.operatorAnnotations, restartFor: hash },
+};
 const SYNCED = Date.parse('2026-01-01T00:00:00Z') / 1000;
 
 describe('isRestartEnabled', () => {
@@ -30,30 +34,30 @@ describe('isRestartEnabled', () => {
     [{ entry: undefined, namespace: 'maybe', operator: true }, true],
     [{ entry: true, namespace: 'false', operator: false }, true],
     [{ entry: false, namespace: 'true', operator: true }, false],
-  ])('decides %o as %s', (wish, answer) => {
-    expect(wantsRestart(wish)).toBe(answer);
+  ])('decides %o as %s', (settings, answer) => {
+    expect(isRestartEnabled(settings)).toBe(answer);
   });
 });
 
 describe('restartAnnotationFor', () => {
   it('exists only for replaced content', () => {
-    expect(restartMark(base)).toBeUndefined();
-    expect(restartMark({ ...secret, appliedHash: 'newer' })).toBeUndefined();
+    expect(restartAnnotationFor(base)).toBeUndefined();
+    expect(restartAnnotationFor({ ...secret, appliedHash: 'newer' })).toBeUndefined();
   });
 
   it('names the Secret, and reveals nothing of its content without its uid', () => {
-    const mark = restartMark(secret);
+    const mark = restartAnnotationFor(secret);
     expect(mark).toEqual({
       annotation: `${RESTARTED_FOR}db`,
       value: expect.stringMatching(/^[0-9a-f]{16}$/) as string,
     });
     expect(hash).not.toContain(mark?.value);
-    expect(restartMark({ ...secret, uid: 'other' })?.value).not.toBe(mark?.value);
+    expect(restartAnnotationFor({ ...secret, uid: 'other' })?.value).not.toBe(mark?.value);
   });
 
   it('shortens long names to fit an annotation, and keeps them distinct', () => {
     const long = ['a', 'b'].map(
-      (end) => restartMark({ ...secret, name: `${'x'.repeat(252)}${end}` })?.annotation ?? '',
+      (end) => restartAnnotationFor({ ...secret, name: `${'x'.repeat(252)}${end}` })?.annotation ?? '',
     );
     expect(new Set(long).size).toBe(2);
     for (const name of long) expect(name.split('/')[1]?.length).toBeLessThanOrEqual(63);
@@ -61,16 +65,16 @@ describe('restartAnnotationFor', () => {
 });
 
 describe('needsRestart', () => {
-  const mark = restartMark(secret) ?? { annotation: '', value: '' };
+  const mark = restartAnnotationFor(secret) ?? { annotation: '', value: '' };
   const needs = (pods: Readonly<Record<string, SomePod>>, restarted: readonly string[] = []): boolean => {
     const all = Object.entries(pods).map(([name, pod]) => {
-      const { pod: view, request } = asking(name, pod);
+      const { pod: view, request } = requestingPod(name, pod);
       const restartedFor = restarted.includes(name)
         ? { [mark.annotation]: `${mark.value}@2026-01-01T00:00:00.000Z` }
         : {};
       return { pod: { ...view, restartedFor }, request };
     });
-    return askersOf(all).some((asker) => needsRestart(asker, mark, secret));
+    return requestersOf(all).some((requester) => needsRestart(requester, mark, secret));
   };
 
   it.each<[what: string, pods: Readonly<Record<string, SomePod>>, restarted: readonly string[], answer: boolean]>([

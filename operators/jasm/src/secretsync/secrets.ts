@@ -5,7 +5,7 @@ import type { Claim } from '@bowline/runtime/writing';
 import { CONSENT_ANNOTATIONS, MANAGED_BY, OUR_MANAGERS, PAUSED, SECRET_ANNOTATIONS } from '../api/names.ts';
 import { dataHash } from '../content/data-hash.ts';
 
-const { dataHash: hash, syncedAt: time, managedKeys: keys, ...marks } = SECRET_ANNOTATIONS;
+const { dataHash: hash, syncedAt: time, managedKeys: keys, ...operatorAnnotations } = SECRET_ANNOTATIONS;
 
 /** The type of a Secret without an explicit one. */
 const DEFAULT_TYPE = 'Opaque';
@@ -17,7 +17,7 @@ export const secrets = managedContent({
   hash: ({ data }) => dataHash(data),
   managers: OUR_MANAGERS,
   annotations: { hash, time, keys },
-  marks,
+  operatorAnnotations,
   more: ({ metadata, data = {}, type = DEFAULT_TYPE }, { isOurs, hash, managedHash }) => ({
     type,
     /** Whether the Secret must not be changed. */

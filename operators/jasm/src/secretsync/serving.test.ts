@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { askersOf } from '../pods/askers.ts';
-import { asking, type SomePod, someRequest } from '../pods/asking.test-support.ts';
+import { requestersOf } from '../pods/requesters.ts';
+import { requestingPod, type SomePod, someRequest } from '../pods/requesting-pod.test-support.ts';
 import { chooseServing } from './serving.ts';
 
 type Pods = Readonly<Record<string, SomePod & { readonly path: string }>>;
 
 function choose(pods: Pods, marks: { path?: string; askedBy?: string } | undefined, denied: readonly string[] = []) {
-  const all = Object.entries(pods).map(([name, { path, ...pod }]) => asking(name, { ...pod, request: { path } }));
-  const [first, ...others] = askersOf(all);
+  const all = Object.entries(pods).map(([name, { path, ...pod }]) =>
+    requestingPod(name, { ...pod, request: { path } }),
+  );
+  const [first, ...others] = requestersOf(all);
   if (!first) throw new TypeError('at least one pod is needed');
   const seen = marks && {
     requestHash: marks.path === undefined ? undefined : someRequest({ path: marks.path }).hash,
@@ -18,7 +20,7 @@ function choose(pods: Pods, marks: { path?: string; askedBy?: string } | undefin
     seen,
     ({ workload }) => !denied.includes(workload.name),
   );
-  const names = (askers: typeof served): string => askers.map(({ workload }) => workload.name).join(' ');
+  const names = (requesters: typeof served): string => requesters.map(({ workload }) => workload.name).join(' ');
   return `${lead.workload.name}: ${names(served)} | ${names(rivals)}`;
 }
 

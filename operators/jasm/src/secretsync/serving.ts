@@ -1,4 +1,4 @@
-import type { Asker, AskingPod } from '../pods/askers.ts';
+import type { Requester, RequestingPod } from '../pods/requesters.ts';
 import type { SecretView } from './secrets.ts';
 
 /**
@@ -7,10 +7,10 @@ import type { SecretView } from './secrets.ts';
  */
 export interface Serving {
   /** The workload whose request is fulfilled. */
-  readonly lead: Asker;
+  readonly lead: Requester;
   /** All workloads with the same request as the lead, including the lead. */
-  readonly served: readonly Asker[];
-  readonly rivals: readonly Asker[];
+  readonly served: readonly Requester[];
+  readonly rivals: readonly Requester[];
 }
 
 /**
@@ -20,27 +20,27 @@ export interface Serving {
  * - else the oldest one that is permitted to read what it requests.
  */
 export function chooseServing(
-  askers: readonly [Asker, ...Asker[]],
-  marks: Pick<SecretView['marks'], 'requestHash' | 'askedBy'> | undefined,
-  isPermitted: (asker: Asker) => boolean,
+  requesters: readonly [Requester, ...Requester[]],
+  marks: Pick<SecretView['operatorAnnotations'], 'requestHash' | 'askedBy'> | undefined,
+  isPermitted: (requester: Requester) => boolean,
 ): Serving {
   const chosen =
-    askers.find(({ request }) => request.hash === marks?.requestHash) ??
-    askers.find(({ workload }) => workload.id === marks?.askedBy) ??
-    askers.find((asker) => !asker.isLeaving && isPermitted(asker)) ??
-    askers[0];
-  const served = askers.filter(({ request }) => request.hash === chosen.request.hash);
+    requesters.find(({ request }) => request.hash === marks?.requestHash) ??
+    requesters.find(({ workload }) => workload.id === marks?.askedBy) ??
+    requesters.find((requester) => !requester.isShuttingDown && isPermitted(requester)) ??
+    requesters[0];
+  const served = requesters.filter(({ request }) => request.hash === chosen.request.hash);
   return {
     // Among several workloads with the same request, one that is not being deleted decides how the Secret is written.
-    lead: served.find(({ isLeaving }) => !isLeaving) ?? chosen,
+    lead: served.find(({ isShuttingDown }) => !isShuttingDown) ?? chosen,
     served,
-    rivals: askers.filter((asker) => !served.includes(asker)),
+    rivals: requesters.filter((requester) => !served.includes(requester)),
   };
 }
 
 /**
  * servedPods returns the pods with the served request; during a rollout, those of older templates may have another one.
  */
-export function servedPods({ lead, served }: Serving): readonly AskingPod[] {
+export function servedPods({ lead, served }: Serving): readonly RequestingPod[] {
   return served.flatMap(({ pods }) => pods.filter(({ request }) => request.hash === lead.request.hash));
 }

@@ -5,36 +5,36 @@ import { secretData } from '../content/secret-data.ts';
 import type { ExternalSecret } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import type { Source } from '../sources/source.ts';
-import type { WantedMarks } from './desired.ts';
-import { sayProblem, saySuccess } from './events.ts';
+import { batchSiblings } from './batch-siblings.ts';
+import type { SecretContext } from './controller.ts';
+import type { WantedMetadata } from './desired.ts';
+import { recordProblem, recordSuccess } from './events.ts';
 import { forcedBy } from './forced.ts';
-import type { Look } from './look.ts';
-import { repairedAgain } from './memory.ts';
-import { isThere } from './obstacles.ts';
-import { nextLook, type ReadStep, type Situation, unansweredPods } from './plan-secret.ts';
+import { countRepair } from './memory.ts';
+import type { ObservedSecret } from './observed-secret.ts';
+import { isKnown } from './obstacles.ts';
+import { nextRefresh, type ReadStep, type Situation, unhandledPods } from './plan-secret.ts';
 import type { Problem } from './problem.ts';
-import { isRestarted } from './restart-served.ts';
+import { isRestartedOnChange } from './restart-served.ts';
 import type { SecretView } from './secrets.ts';
 import { servedPods } from './serving.ts';
-import { sourcesBeside } from './sources-beside.ts';
-import type { SecretContext } from './watching.ts';
 import { markSecret, type Outcome, writeSecret } from './write-secret.ts';
 
 /** SyncWork is a run for a Secret that is requested. */
 export interface SyncWork {
   readonly context: SecretContext;
-  readonly look: Look;
+  readonly observed: ObservedSecret;
   readonly situation: Situation;
 }
 
 /** The maximum delay before retrying a failure that needs human intervention. */
-const MOST_PATIENCE_MS = 600_000;
+const MAX_RETRY_DELAY_MS = 600_000;
 
 /** The queue shortens a delay by up to a tenth; a run must not find that it is still too early. */
 const QUEUE_JITTER = 0.1;
 
 /** A run that waits for a place at a store is called back; if the callback is lost, it is requeued after this delay. */
-const CALLED_BACK_MS = 60_000;
+const CALLBACK_TIMEOUT_MS = 60_000;
 
 /**
  * readAndWrite reads the source and updates the Secret if something changed. Without a place at the store, it requeues.
@@ -42,52 +42,57 @@ const CALLED_BACK_MS = 60_000;
 export async function readAndWrite(work: SyncWork, step: ReadStep, source: Source): Promise<ReconcileResult> {
   const { key, deps, enqueue } = work.context;
   const { provider } = source;
-  const done = await deps.places.waitFor(provider, { key, callBack: () => enqueue(key) }, async () => ({
-    result: await deps.metrics.measure(provider, () => sync(work, step, source)),
-  }));
-  return done ? done.result : { requeueAfterMs: CALLED_BACK_MS };
+  const done = await deps.providerConcurrency.runWithSlot(
+    provider,
+    { key, callBack: () => enqueue(key) },
+    async () => ({
+      result: await deps.metrics.measure(provider, () => sync(work, step, source)),
+    }),
+  );
+  return done ? done.result : { requeueAfterMs: CALLBACK_TIMEOUT_MS };
 }
 
 async function sync(work: SyncWork, step: ReadStep, source: Source): Promise<ReconcileResult> {
   const { context, situation } = work;
   const { failure, secret, now } = situation;
-  const answer = await readSource(work, step, source);
+  const readResult = await readSource(work, step, source);
   context.deps.memory.of(context.key).readAt = now;
-  if (!answer.unchanged) return write(work, answer.secret);
-  if (failure && failure.version === answer.version) throw refusal(work, failure.problem, answer.version);
+  if (!readResult.unchanged) return write(work, readResult.secret);
+  if (failure && failure.version === readResult.version)
+    throw permanentFailure(work, failure.problem, readResult.version);
   // A version is known only if the Secret exists.
-  return isThere(secret) ? markOnly(work, secret) : undefined;
+  return isKnown(secret) ? updateMetadata(work, secret) : undefined;
 }
 
 async function readSource({ context, situation }: SyncWork, step: ReadStep, source: Source) {
   const { deps, signal } = context;
   const { since, known, force } = step;
-  const together = step.cause === 'absent' ? sourcesBeside(context, situation.serving.lead) : [];
+  const batchWith = step.cause === 'absent' ? batchSiblings(context, situation.serving.lead) : [];
   try {
-    return await deps.sources.read(source, { since, known, force, together }, signal);
+    return await deps.sources.read(source, { since, known, force, batchWith }, signal);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     const { secretName } = situation.serving.lead.request;
     const problem: Problem = { reason: 'SecretFetchFailed', message: `Secret ${secretName}: ${error.message}` };
-    if (error.kind !== 'transient') throw refusal({ context, situation }, problem);
-    sayProblem(context, situation.serving.served, problem);
+    if (error.kind !== 'transient') throw permanentFailure({ context, situation }, problem);
+    recordProblem(context, situation.serving.served, problem);
     if (error.retryAfterMs === undefined) throw error;
     // A store must not be able to delay a Secret for days.
-    const minMs = Math.min(error.retryAfterMs, MOST_PATIENCE_MS);
-    throw slow(problem.reason, problem.message, { minMs, maxMs: MOST_PATIENCE_MS });
+    const minMs = Math.min(error.retryAfterMs, MAX_RETRY_DELAY_MS);
+    throw slow(problem.reason, problem.message, { minMs, maxMs: MAX_RETRY_DELAY_MS });
   }
 }
 
 async function write(work: SyncWork, external: ExternalSecret): Promise<ReconcileResult> {
-  const { context, look, situation } = work;
+  const { context, observed, situation } = work;
   const data = dataOf(work, external);
-  const secret = isThere(look.secret) ? look.secret : undefined;
-  const result = await writeSecret(context, look, {
-    ...commonMarks(work),
+  const secret = isKnown(observed.secret) ? observed.secret : undefined;
+  const result = await writeSecret(context, observed, {
+    ...commonMetadata(work),
     data,
     version: external.version,
-    forced: forcedBy(situation.serving, secret?.marks.forced),
-    restarts: situation.serving.served.some((asker) => isRestarted(context, asker)),
+    forced: forcedBy(situation.serving, secret?.operatorAnnotations.forced),
+    restarts: situation.serving.served.some((requester) => isRestartedOnChange(context, requester)),
   });
   return conclude(work, result);
 }
@@ -99,31 +104,31 @@ function dataOf(work: SyncWork, external: ExternalSecret) {
   } catch (error) {
     if (!(error instanceof ContentProblem)) throw error;
     const problem = { reason: error.reason, message: `Secret ${request.secretName}: ${error.message}` };
-    throw refusal(work, problem, external.version);
+    throw permanentFailure(work, problem, external.version);
   }
 }
 
-/** markOnly updates the annotations and labels of a Secret whose content is right. */
-export async function markOnly(work: SyncWork, secret: SecretView): Promise<ReconcileResult> {
-  return conclude(work, await markSecret(work.context, secret, commonMarks(work)));
+/** updateMetadata updates the annotations and labels of a Secret whose content is right. */
+export async function updateMetadata(work: SyncWork, secret: SecretView): Promise<ReconcileResult> {
+  return conclude(work, await markSecret(work.context, secret, commonMetadata(work)));
 }
 
-function commonMarks({ context, situation: { serving, deletionPolicy } }: SyncWork): WantedMarks {
+function commonMetadata({ context, situation: { serving, deletionPolicy } }: SyncWork): WantedMetadata {
   const { request, workload } = serving.lead;
   return { request, deletionPolicy, askedBy: workload.id, managedBy: context.deps.config.managedBy };
 }
 
 function conclude(work: SyncWork, result: Outcome | Problem): ReconcileResult {
-  if (typeof result === 'object') throw refusal(work, result);
+  if (typeof result === 'object') throw permanentFailure(work, result);
   const { context, situation } = work;
   settle(work, result);
   context.deps.metrics.succeeded(context.key);
-  const next = nextLook({ ...situation, readAt: context.deps.memory.of(context.key).readAt });
+  const next = nextRefresh({ ...situation, readAt: context.deps.memory.of(context.key).readAt });
   return next && { requeueAfterMs: next.inMs };
 }
 
-/** refusal returns the error of a run that needs human intervention; it is retried anyway, but not soon. */
-function refusal(
+/** permanentFailure returns the error of a run that needs human intervention; it is retried anyway, but not soon. */
+function permanentFailure(
   { context, situation }: Pick<SyncWork, 'context' | 'situation'>,
   problem: Problem,
   version?: string,
@@ -133,19 +138,19 @@ function refusal(
   const requestHash = serving.lead.request.hash;
   const count = failure?.requestHash === requestHash ? failure.count + 1 : 1;
   const delayMs =
-    baseMs === 0 ? Number.POSITIVE_INFINITY : Math.min(baseMs * 2 ** (count - 1), Math.max(baseMs, MOST_PATIENCE_MS));
+    baseMs === 0 ? Number.POSITIVE_INFINITY : Math.min(baseMs * 2 ** (count - 1), Math.max(baseMs, MAX_RETRY_DELAY_MS));
   context.deps.memory.of(context.key).failure = {
     problem,
     version,
     requestHash,
     forced: forcedBy(serving),
     pods: new Set(servedPods(serving).map(({ pod }) => pod.uid)),
-    foreignKeys: isThere(secret) ? secret.foreignKeys : undefined,
+    foreignKeys: isKnown(secret) ? secret.foreignKeys : undefined,
     count,
     delayMs,
     until: now + delayMs * (1 - QUEUE_JITTER),
   };
-  sayProblem(context, serving.served, problem);
+  recordProblem(context, serving.served, problem);
   if (baseMs === 0) return terminal(problem.reason, problem.message);
   return slow(problem.reason, problem.message, { minMs: delayMs, maxMs: delayMs });
 }
@@ -158,13 +163,15 @@ export function settle({ context, situation }: SyncWork, outcome: Outcome): void
   const { serving } = situation;
   const memory = deps.memory.of(key);
   const pods = servedPods(serving);
-  const isNews = outcome === 'created' || outcome === 'updated' || outcome === 'repaired';
-  if (outcome === 'created' || outcome === 'repaired') memory.repairs = repairedAgain(memory.repairs, situation.now);
-  if (outcome === 'marked') memory.markings = repairedAgain(memory.markings, situation.now);
-  const unanswered = new Set(unansweredPods(situation));
-  const told = pods.filter((asking) => isNews || (unanswered.has(asking) && !asking.isInitial));
-  if (told.length > 0) saySuccess(context, serving, told, outcome);
+  const isChange = outcome === 'created' || outcome === 'updated' || outcome === 'repaired';
+  if (outcome === 'created' || outcome === 'repaired') memory.repairs = countRepair(memory.repairs, situation.now);
+  if (outcome === 'marked') memory.metadataRepairs = countRepair(memory.metadataRepairs, situation.now);
+  const unhandled = new Set(unhandledPods(situation));
+  const notifiedPods = pods.filter(
+    (requestingPod) => isChange || (unhandled.has(requestingPod) && !requestingPod.isInitial),
+  );
+  if (notifiedPods.length > 0) recordSuccess(context, serving, notifiedPods, outcome);
   memory.failure = undefined;
-  memory.answered.clear();
-  for (const { pod } of pods) memory.answered.set(pod.uid, serving.lead.request.hash);
+  memory.handledRequests.clear();
+  for (const { pod } of pods) memory.handledRequests.set(pod.uid, serving.lead.request.hash);
 }

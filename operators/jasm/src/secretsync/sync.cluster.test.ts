@@ -6,7 +6,7 @@ import { entry, jasmCluster, valuesOf } from '../testing/jasm-cluster.test-suppo
 it('writes the requested secret to a Secret, and reports it to the pod', async () => {
   await using c = await jasmCluster();
   c.store.addSecret('/prod/db', { user: 'admin', password: 'correct horse' });
-  await c.ask('web', entry('/prod/db', 'db'));
+  await c.createPod('web', entry('/prod/db', 'db'));
   const secret = await c.untilSecret('db');
   expect(valuesOf(secret)).toEqual({ user: 'admin', password: 'correct horse' });
   expect(secret).toMatchObject({
@@ -29,10 +29,10 @@ it('writes the requested secret to a Secret, and reports it to the pod', async (
 it('follows the source when a new pod requests it, repairs the Secret, and recreates it', async () => {
   await using c = await jasmCluster();
   c.store.addSecret('/prod/db', { user: 'admin', password: 'old' });
-  await c.ask('web', entry('/prod/db', 'db'));
+  await c.createPod('web', entry('/prod/db', 'db'));
   const first = await c.untilSecret('db');
   c.store.addSecret('/prod/db', { password: 'new' });
-  await c.ask('web-2', entry('/prod/db', 'db'));
+  await c.createPod('web-2', entry('/prod/db', 'db'));
   const second = await c.untilSecret('db', (secret) => valuesOf(secret).password === 'new');
   expect(valuesOf(second)).toEqual({ password: 'new' });
   expect(second.metadata?.annotations?.[SECRET_ANNOTATIONS.version]).not.toBe(
@@ -54,7 +54,7 @@ it('follows the source when a new pod requests it, repairs the Secret, and recre
 it('calls no store and writes nothing while nothing changes, and reads at most a version after a restart', async () => {
   await using c = await jasmCluster();
   c.store.addSecret('/prod/db', { password: 'x' });
-  await c.ask('web', entry('/prod/db', 'db'));
+  await c.createPod('web', entry('/prod/db', 'db'));
   const { metadata } = await c.untilSecret('db');
   await c.untilEvent('web', 'SecretSyncSuccess');
   await c.idle();
@@ -66,7 +66,7 @@ it('calls no store and writes nothing while nothing changes, and reads at most a
     { type: 'merge', body: { status: { message: 'still waiting' } } },
     { subresource: 'status' },
   );
-  await c.pass(600_000, 60_000);
+  await c.advanceTime(600_000, 60_000);
   expect(c.calls.slice(calls)).toEqual([]);
   expect(c.requests.slice(requests).filter((each) => !/ leases /.test(each) && !/^(?:list|watch) /.test(each))).toEqual(
     [],
@@ -85,7 +85,7 @@ it('does not change a Secret that is not ours until it is transferred', async ()
   c.store.addSecret('/prod/db', { password: 'x' });
   const key = { namespace: c.namespace, name: 'db' };
   await c.admin.create(Secret, { metadata: key, data: { theirs: 'eA==' } });
-  await c.ask('web', entry('/prod/db', 'db'));
+  await c.createPod('web', entry('/prod/db', 'db'));
   const { type, note } = await c.untilEvent('web', 'SecretConflict');
   expect(type).toBe('Warning');
   expect(note).toContain(`${MANAGED_BY}=caronte`);
@@ -101,7 +101,7 @@ it('merges keys into a Secret that allows it, and changes no other keys', async 
   c.store.addSecret('/prod/db', { password: 'x', user: 'admin' });
   const key = { namespace: c.namespace, name: 'shared' };
   await c.admin.create(Secret, { metadata: key, data: { theirs: 'eA==' } });
-  await c.ask('web', entry('/prod/db', 'shared', { creationPolicy: 'Merge' }));
+  await c.createPod('web', entry('/prod/db', 'shared', { creationPolicy: 'Merge' }));
   await c.untilEvent('web', 'SecretConflict');
   const allowed = { 'jasm.codnod.io/merge-allowed': 'true' };
   await c.admin.patch(Secret, key, { type: 'merge', body: { metadata: { annotations: allowed } } });
@@ -118,25 +118,25 @@ it('merges keys into a Secret that allows it, and changes no other keys', async 
 it('reports an invalid annotation, calls no store for it, and serves the pod after a correction', async () => {
   await using c = await jasmCluster();
   c.store.addSecret('/prod/db', { password: 'x' });
-  await c.ask('web', 'provider: mock\nsecretName: db');
+  await c.createPod('web', 'provider: mock\nsecretName: db');
   expect((await c.untilEvent('web', 'AnnotationInvalid')).note).toContain('path');
-  await c.ask('other', entry('/prod/db', 'other', { provider: 'gcp' }));
+  await c.createPod('other', entry('/prod/db', 'other', { provider: 'gcp' }));
   expect((await c.untilEvent('other', 'ProviderUnsupported')).note).toContain('mock');
   expect(c.calls).toEqual([]);
-  await c.askAgain('web', entry('/prod/db', 'db'));
+  await c.changeRequest('web', entry('/prod/db', 'db'));
   await c.untilSecret('db');
 });
 
 it('reports a secret that does not exist, and retries later', async () => {
   await using c = await jasmCluster();
-  await c.ask('web', entry('/prod/db', 'db'));
+  await c.createPod('web', entry('/prod/db', 'db'));
   const { note } = await c.untilEvent('web', 'SecretFetchFailed');
   expect(note).toContain('/prod/db');
   await c.idle();
   const calls = c.calls.length;
-  await c.pass(50_000);
+  await c.advanceTime(50_000);
   expect(c.calls).toHaveLength(calls);
   c.store.addSecret('/prod/db', { password: 'x' });
-  await c.pass(15_000, 5_000);
+  await c.advanceTime(15_000, 5_000);
   await c.untilSecret('db');
 });

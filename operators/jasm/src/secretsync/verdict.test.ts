@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { canJudge } from './verdict.ts';
-import type { SecretContext } from './watching.ts';
+import type { SecretContext } from './controller.ts';
+import { canDecide } from './verdict.ts';
 
 /** seeing returns a run for a Secret of the namespace `shop`, with these namespaces in the cache. */
 function seeing(...namespaces: readonly string[]): Pick<SecretContext, 'key' | 'get' | 'list'> {
@@ -20,6 +20,6 @@ describe('the permissions of a namespace', () => {
     ['are unknown before the namespace is observed, if others are', seeing('default'), false],
     ['cannot be known if no namespace is observed', seeing(), true],
   ])('%s', (_, context, isKnown) => {
-    expect(canJudge(context)).toBe(isKnown);
+    expect(canDecide(context)).toBe(isKnown);
   });
 });

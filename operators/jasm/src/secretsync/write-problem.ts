@@ -3,7 +3,7 @@ import type { WantedSecret } from './desired.ts';
 import type { Problem } from './problem.ts';
 
 /** Not found, conflict, too many requests: the cause has passed when the write is retried. */
-const PASSING: ReadonlySet<number> = new Set([404, 409, 429]);
+const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([404, 409, 429]);
 
 /** The rest of the message of a webhook or an admission policy may quote the denied object. */
 const DENIAL = /^.*?denied (?:the )?request/s;
@@ -19,13 +19,13 @@ export function writeProblem(
 ): Problem | undefined {
   if (!(error instanceof ApiError)) return undefined;
   // A webhook may deny with any status; its message must not be thrown either, because it would be logged.
-  const mayPass = PASSING.has(error.status) || error.status >= 500;
-  if (mayPass && !DENIAL.test(error.message)) return undefined;
-  const message = `Secret ${request.secretName} cannot be written: ${saidBy(error, data)}`;
+  const isTransient = TRANSIENT_STATUSES.has(error.status) || error.status >= 500;
+  if (isTransient && !DENIAL.test(error.message)) return undefined;
+  const message = `Secret ${request.secretName} cannot be written: ${reasonOf(error, data)}`;
   return { reason: 'SecretSyncFailed', message };
 }
 
-function saidBy(error: ApiError, data: WantedSecret['data'] | undefined): string {
+function reasonOf(error: ApiError, data: WantedSecret['data'] | undefined): string {
   if (isNamespaceTerminating(error)) return 'its namespace is being deleted';
   if (error.status === 422) {
     // Without the values, it is impossible to check whether field names contain them.
@@ -44,6 +44,8 @@ function withoutValues(
   fallback = 'the API server rejects it as invalid',
 ): string {
   const isIn = (value: string): boolean => value !== '' && text.includes(value);
-  const shows = Object.values(data).some((value) => isIn(value) || isIn(Buffer.from(value, 'base64').toString('utf8')));
-  return shows ? `${fallback}; see the audit log of the API server for the reason` : text;
+  const containsValue = Object.values(data).some(
+    (value) => isIn(value) || isIn(Buffer.from(value, 'base64').toString('utf8')),
+  );
+  return containsValue ? `${fallback}; see the audit log of the API server for the reason` : text;
 }

@@ -11,8 +11,8 @@ export interface KeptValue {
 export interface KeptValuesOptions {
   readonly clock: Clock;
   readonly keepMs: number;
-  readonly most: number;
-  readonly mostBytes: number;
+  readonly maxValues: number;
+  readonly maxBytes: number;
 }
 
 /**
@@ -26,10 +26,10 @@ export class KeptValues {
 
   constructor(options: KeptValuesOptions) {
     this.#options = options;
-    const { clock, keepMs, most, mostBytes } = options;
+    const { clock, keepMs, maxValues, maxBytes } = options;
     this.#kept = new BoundedMap({
-      maxEntries: most,
-      maxSize: mostBytes,
+      maxEntries: maxValues,
+      maxSize: maxBytes,
       sizeOf: ({ secret }) => sizeOf(secret),
       expiry: { clock, afterMs: keepMs },
     });

@@ -3,17 +3,17 @@ import type { ConfiguredKind } from '../providers/provider-kinds.ts';
 import type { SourceEntry } from './source-entry.ts';
 
 /**
- * unexpected returns the error for an exception that a provider threw because of a bug. Its message may quote what it
+ * unexpectedError returns the error for an exception that a provider threw because of a bug. Its message may quote what it
  * read, so only its type is passed on.
  */
-export function unexpected({ kind, ref }: SourceEntry, error: unknown): ProviderError {
-  const { name } = placeOf(error);
-  const said = `cannot read ${ref.path} from ${kind.name} because of an internal error (${name}); report a bug with the stack trace in the operator's log`;
-  return new ProviderError(said, { kind: 'transient', provider: kind.name, operation: 'read', code: 'Unexpected' });
+export function unexpectedError({ kind, ref }: SourceEntry, error: unknown): ProviderError {
+  const { name } = locationOf(error);
+  const text = `cannot read ${ref.path} from ${kind.name} because of an internal error (${name}); report a bug with the stack trace in the operator's log`;
+  return new ProviderError(text, { kind: 'transient', provider: kind.name, operation: 'read', code: 'Unexpected' });
 }
 
 /** placeOf returns where an error was thrown, without its message. */
-export function placeOf(error: unknown): { readonly name: string; readonly at: readonly string[] } {
+export function locationOf(error: unknown): { readonly name: string; readonly at: readonly string[] } {
   if (!(error instanceof Error)) return { name: typeof error, at: [] };
   const { stack = '', message } = error;
   // The message comes first, and may have several lines.
@@ -21,8 +21,8 @@ export function placeOf(error: unknown): { readonly name: string; readonly at: r
   return { name: error.constructor.name, at: frames.flatMap((line) => /^ {4}at (.+)$/.exec(line)?.[1] ?? []) };
 }
 
-/** tookTooLong returns the error of an attempt that exceeded its time limit. */
-export function tookTooLong({ kind, ref }: SourceEntry, limitMs: number): ProviderError {
+/** attemptTimeout returns the error of an attempt that exceeded its time limit. */
+export function attemptTimeout({ kind, ref }: SourceEntry, limitMs: number): ProviderError {
   return new ProviderError(
     `cannot read ${ref.path} from ${kind.name}: no response within ${limitMs / 1000} s; it is retried`,
     {

@@ -45,7 +45,7 @@ export class ScriptedStore {
   /** The lines of the log. */
   readonly logged: string[] = [];
   /** Whether a probe returns versions. */
-  tellsVersions = true;
+  canProbeVersion = true;
   loads = 0;
   loadError: Error | undefined;
   coalesced = 0;
@@ -89,7 +89,7 @@ export class ScriptedStore {
     return {
       name: 'scripted',
       pathFormat: 'anything',
-      tellsVersions: true,
+      canProbeVersion: true,
       names: (path) => [path],
       dependsOnNamespace: () => options.perNamespace ?? false,
       load: async () => {
@@ -148,7 +148,7 @@ export class ScriptedStore {
       capabilities: { versions, batch },
       fetchSecret: (ref, signal) => call('fetch', [ref], signal, () => secretOf(ref)),
       probeVersion: (ref, signal) =>
-        call('probe', [ref], signal, () => (this.tellsVersions ? secretOf(ref).version : undefined)),
+        call('probe', [ref], signal, () => (this.canProbeVersion ? secretOf(ref).version : undefined)),
       fetchSecrets: (refs, signal) => call('batch', refs, signal, () => refs.map(itemOf)),
     };
   }

@@ -3,8 +3,8 @@ import type { ProviderError } from '../providers/provider-error.ts';
 import type { ConfiguredKind } from '../providers/provider-kinds.ts';
 import type { Source } from './source.ts';
 
-/** SourceAnswer is the secret, or that its version is unchanged. */
-export type SourceAnswer =
+/** ReadResult is the secret, or that its version is unchanged. */
+export type ReadResult =
   | { readonly unchanged: true; readonly version: string }
   | { readonly unchanged: false; readonly secret: ExternalSecret };
 
@@ -13,10 +13,10 @@ export interface Waiter {
   readonly since: number;
   /** The version that it has; undefined if that does not matter. */
   readonly known: string | undefined;
-  readonly together: readonly Source[];
+  readonly batchWith: readonly Source[];
   /** Whether only the value can answer it. */
   needsValue: boolean;
-  readonly resolve: (answer: SourceAnswer) => void;
+  readonly resolve: (result: ReadResult) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -43,7 +43,7 @@ export interface SourceEntry {
   /** The call in progress. */
   call?: SourceCall | undefined;
   /** The version that the store had at an instant. */
-  seen?: { readonly startedAt: number; readonly version: string } | undefined;
+  lastVersion?: { readonly startedAt: number; readonly version: string } | undefined;
   /** The last permanent error of requesting a version, and of reading the value. A later success clears it. */
   readonly failed: { version?: FailedCall | undefined; value?: FailedCall | undefined };
 }
@@ -62,17 +62,17 @@ export function rememberError({ failed }: SourceEntry, of: 'version' | 'value', 
 }
 
 /**
- * takeVersion passes the version to the waiters for which it is enough, and returns their number. Undefined if the
+ * deliverVersion passes the version to the waiters for which it is enough, and returns their number. Undefined if the
  * store returns no version.
  */
-export function takeVersion(
+export function deliverVersion(
   entry: SourceEntry,
   startedAt: number,
   version: string | undefined,
   kept: ExternalSecret | undefined,
 ): number {
   if (version !== undefined) {
-    entry.seen = { startedAt, version };
+    entry.lastVersion = { startedAt, version };
     entry.failed.version = undefined;
   }
   return settle(entry, startedAt, (waiter) => {
@@ -83,21 +83,21 @@ export function takeVersion(
   });
 }
 
-/** takeSecret passes the secret to all waiters that it may serve, and returns their number. */
-export function takeSecret(entry: SourceEntry, startedAt: number, secret: ExternalSecret): number {
-  entry.seen = secret.version === undefined ? undefined : { startedAt, version: secret.version };
+/** deliverSecret passes the secret to all waiters that it may serve, and returns their number. */
+export function deliverSecret(entry: SourceEntry, startedAt: number, secret: ExternalSecret): number {
+  entry.lastVersion = secret.version === undefined ? undefined : { startedAt, version: secret.version };
   entry.failed.version = undefined;
   entry.failed.value = undefined;
-  return settle(entry, startedAt, ({ known }) => answerFor(secret, known));
+  return settle(entry, startedAt, ({ known }) => resultFor(secret, known));
 }
 
-/** takeError passes the error to all waiters that the call was made for. */
-export function takeError(entry: SourceEntry, startedAt: number, error: unknown): void {
+/** deliverError passes the error to all waiters that the call was made for. */
+export function deliverError(entry: SourceEntry, startedAt: number, error: unknown): void {
   for (const waiter of entry.waiters) if (waiter.since <= startedAt) waiter.reject(error);
 }
 
-/** answerFor returns the answer to a caller that has a version of the secret. */
-export function answerFor(secret: ExternalSecret, known: string | undefined): SourceAnswer {
+/** resultFor returns the answer to a caller that has a version of the secret. */
+export function resultFor(secret: ExternalSecret, known: string | undefined): ReadResult {
   return known !== undefined && secret.version === known
     ? { unchanged: true, version: known }
     : { unchanged: false, secret };
@@ -106,14 +106,14 @@ export function answerFor(secret: ExternalSecret, known: string | undefined): So
 function settle(
   { waiters }: SourceEntry,
   startedAt: number,
-  answerTo: (waiter: Waiter) => SourceAnswer | undefined,
+  resultOf: (waiter: Waiter) => ReadResult | undefined,
 ): number {
   let settled = 0;
   for (const waiter of waiters) {
     if (waiter.since > startedAt) continue;
-    const answer = answerTo(waiter);
-    if (!answer) continue;
-    waiter.resolve(answer);
+    const result = resultOf(waiter);
+    if (!result) continue;
+    waiter.resolve(result);
     settled++;
   }
   return settled;

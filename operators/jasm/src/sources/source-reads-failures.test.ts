@@ -161,7 +161,7 @@ describe('errors', () => {
     const B = sourceOf('b');
     store.put('a', 'one', 'v1');
     store.itemErrors.set('b', 'denied');
-    const read = store.reads.read(A, { since: 0, together: [B] }, NEVER);
+    const read = store.reads.read(A, { since: 0, batchWith: [B] }, NEVER);
     await (await store.next()).answer();
     await read;
     await expect(store.reads.read(B, { since: 0 }, NEVER)).rejects.toMatchObject({ kind: 'denied' });
@@ -229,7 +229,7 @@ describe('aborting', () => {
     store.put('b', 'two', 'v1');
     const leaving = new AbortController();
     const B = sourceOf('b');
-    const left = expect(store.reads.read(A, { since: 0, together: [B] }, leaving.signal)).rejects.toThrow('leaving');
+    const left = expect(store.reads.read(A, { since: 0, batchWith: [B] }, leaving.signal)).rejects.toThrow('leaving');
     const stays = store.reads.read(B, { since: 0 }, NEVER);
     const call = await store.next();
     leaving.abort(new Error('leaving'));

@@ -144,7 +144,7 @@ describe('versions', () => {
 
   it('reads the value if the store returns no version, and compares its version', async () => {
     const store = versioned();
-    store.tellsVersions = false;
+    store.canProbeVersion = false;
     expect(await store.reads.read(A, { since: 0, known: 'v1' }, NEVER)).toEqual({ unchanged: true, version: 'v1' });
     expect(store.made).toEqual(['probe a', 'fetch a']);
   });
@@ -267,17 +267,17 @@ describe('lists', () => {
 
   it('reads a batch with one call, and serves its other sources from it', async () => {
     const store = list();
-    const read = store.reads.read(A, { since: 0, together: [A, B, C] }, NEVER);
+    const read = store.reads.read(A, { since: 0, batchWith: [A, B, C] }, NEVER);
     await (await store.next()).answer();
     expect(secretText(await read)).toBe('value of a');
-    expect(secretText(await store.reads.read(B, { since: 0, together: [A, B, C] }, NEVER))).toBe('value of b');
+    expect(secretText(await store.reads.read(B, { since: 0, batchWith: [A, B, C] }, NEVER))).toBe('value of b');
     expect(secretText(await store.reads.read(C, { since: 0 }, NEVER))).toBe('value of c');
     expect(store.made).toEqual(['batch a b c']);
   });
 
   it('makes one call if all sources of a batch are read at the same time', async () => {
     const store = list();
-    const reads = [A, B, C].map((source) => store.reads.read(source, { since: 0, together: [A, B, C] }, NEVER));
+    const reads = [A, B, C].map((source) => store.reads.read(source, { since: 0, batchWith: [A, B, C] }, NEVER));
     await (await store.next()).answer();
     expect((await Promise.all(reads)).map(secretText)).toEqual(['value of a', 'value of b', 'value of c']);
     expect(store.made).toEqual(['batch a b c']);
@@ -288,8 +288,8 @@ describe('lists', () => {
     const store = list();
     const other = store.reads.read(C, { since: 0 }, NEVER);
     const first = await store.next();
-    const together = [A, B, C, sourceOf('d', { region: 'eu' })];
-    const read = store.reads.read(A, { since: 0, together }, NEVER);
+    const batchWith = [A, B, C, sourceOf('d', { region: 'eu' })];
+    const read = store.reads.read(A, { since: 0, batchWith }, NEVER);
     await first.answer();
     await other;
     await (await store.next()).answer();
@@ -300,7 +300,7 @@ describe('lists', () => {
   it('returns the error of an item only to callers that wait for that item', async () => {
     const store = list();
     store.itemErrors.set('b', 'denied');
-    const [a, b, c] = [A, B, C].map((source) => store.reads.read(source, { since: 0, together: [A, B, C] }, NEVER));
+    const [a, b, c] = [A, B, C].map((source) => store.reads.read(source, { since: 0, batchWith: [A, B, C] }, NEVER));
     const denied = expect(b).rejects.toMatchObject({ kind: 'denied' });
     await (await store.next()).answer();
     await denied;
@@ -312,7 +312,7 @@ describe('lists', () => {
   it.each(['a', 'b'])('reads %s alone after a transient failure in the batch', async (path) => {
     const store = list();
     store.itemErrors.set(path, 'transient');
-    const reads = [A, B].map((source) => store.reads.read(source, { since: 0, together: [A, B] }, NEVER));
+    const reads = [A, B].map((source) => store.reads.read(source, { since: 0, batchWith: [A, B] }, NEVER));
     await (await store.next()).answer();
     await (await store.next()).answer();
     expect((await Promise.all(reads)).map(secretText)).toEqual(['value of a', 'value of b']);
@@ -321,7 +321,7 @@ describe('lists', () => {
 
   it('returns a failure of the whole batch to all callers that wait for it, and to no others', async () => {
     const store = list();
-    const reads = [A, B].map((source) => store.reads.read(source, { since: 0, together: [A, B, C] }, NEVER));
+    const reads = [A, B].map((source) => store.reads.read(source, { since: 0, batchWith: [A, B, C] }, NEVER));
     const failed = Promise.allSettled(reads);
     await (await store.next()).fail('refused');
     expect((await failed).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
@@ -332,8 +332,8 @@ describe('lists', () => {
 
   it('reads at most twenty sources in a batch', async () => {
     const store = list();
-    const together = Array.from({ length: 30 }, (_, place) => sourceOf(`s${place}`));
-    const read = store.reads.read(A, { since: 0, together }, NEVER).catch(() => undefined);
+    const batchWith = Array.from({ length: 30 }, (_, place) => sourceOf(`s${place}`));
+    const read = store.reads.read(A, { since: 0, batchWith }, NEVER).catch(() => undefined);
     expect((await store.next()).paths).toHaveLength(20);
     store.stop.abort(new Error('enough'));
     await read;

@@ -3,17 +3,17 @@ import { ProviderError } from '../providers/provider-error.ts';
 import type { ConfiguredKind } from '../providers/provider-kinds.ts';
 import { withRetries } from './attempts.ts';
 import { KeptValues } from './kept-values.ts';
-import { placeOf, tookTooLong, unexpected, unknownProvider } from './read-errors.ts';
+import { attemptTimeout, locationOf, unexpectedError, unknownProvider } from './read-errors.ts';
 import { type Source, siblingsKey, sourceKey } from './source.ts';
 import {
-  answerFor,
+  deliverError,
+  deliverSecret,
+  deliverVersion,
+  type ReadResult,
   rememberError,
-  type SourceAnswer,
+  resultFor,
   type SourceCall,
   type SourceEntry,
-  takeError,
-  takeSecret,
-  takeVersion,
   type Waiter,
 } from './source-entry.ts';
 
@@ -53,18 +53,18 @@ export interface ReadReason {
    * Sources that will be read for the first time next: if the store supports it, one call reads them too. Defaults to
    * none.
    */
-  readonly together?: readonly Source[] | undefined;
+  readonly batchWith?: readonly Source[] | undefined;
 }
 
 const ATTEMPT_LIMIT_MS = 30_000;
 /** Only their versions are kept; a cluster has far fewer sources. */
-const MOST_SOURCES = 10_000;
+const MAX_SOURCES = 10_000;
 /** Secrets Manager returns at most this many at once, and an annotation requests no more. */
-const MOST_TOGETHER = 20;
+const MAX_BATCH_SIZE = 20;
 /** Values are kept this long for the Secrets that share them: the time to write a few thousand. */
 const KEEP_VALUES_MS = 10_000;
-const MOST_VALUES = 1_024;
-const MOST_VALUE_BYTES = 8 * 2 ** 20;
+const MAX_VALUES = 1_024;
+const MAX_VALUE_BYTES = 8 * 2 ** 20;
 
 /**
  * SourceReads reads from stores, and never reads the same state twice. Each source has at most one call in progress;
@@ -84,14 +84,14 @@ export class SourceReads {
   constructor(options: SourceReadsOptions) {
     this.#options = options;
     const { clock, signal } = options.context;
-    this.#values = new KeptValues({ clock, keepMs: KEEP_VALUES_MS, most: MOST_VALUES, mostBytes: MOST_VALUE_BYTES });
+    this.#values = new KeptValues({ clock, keepMs: KEEP_VALUES_MS, maxValues: MAX_VALUES, maxBytes: MAX_VALUE_BYTES });
     signal.addEventListener('abort', () => this.#end(signal.reason), { once: true });
   }
 
   /**
    * read returns the source's state at `since` or later. It rejects with a ProviderError, or with a signal's reason.
    */
-  async read(source: Source, reason: ReadReason, signal: AbortSignal): Promise<SourceAnswer> {
+  async read(source: Source, reason: ReadReason, signal: AbortSignal): Promise<ReadResult> {
     signal.throwIfAborted();
     this.#options.context.signal.throwIfAborted();
     const entry = this.#entryOf(source);
@@ -110,7 +110,7 @@ export class SourceReads {
     const entry: SourceEntry = known ?? { key, kind, ref, waiters: new Set(), isServed: false, failed: {} };
     this.#entries.delete(key);
     this.#entries.set(key, entry);
-    if (this.#entries.size > MOST_SOURCES) this.#forgetOldest();
+    if (this.#entries.size > MAX_SOURCES) this.#forgetOldest();
     return entry;
   }
 
@@ -123,25 +123,25 @@ export class SourceReads {
   }
 
   /** Returns the answer of earlier calls, if they started late enough. */
-  #remembered(entry: SourceEntry, reason: ReadReason): SourceAnswer | ProviderError | undefined {
+  #remembered(entry: SourceEntry, reason: ReadReason): ReadResult | ProviderError | undefined {
     const { since, known, force = false } = reason;
     const recent = <T extends { readonly startedAt: number }>(call: T | undefined): T | undefined =>
       call && call.startedAt >= since ? call : undefined;
     const kept = this.#values.get(entry.key);
     const value = recent(kept);
-    if (value) return answerFor(value.secret, force ? undefined : known);
+    if (value) return resultFor(value.secret, force ? undefined : known);
     const hasVersion = known !== undefined && !force;
     const failed = { version: recent(entry.failed.version), value: recent(entry.failed.value) };
     if (hasVersion && failed.version) return failed.version.error;
-    const seen = force ? undefined : recent(entry.seen);
-    if (seen && seen.version === known) return { unchanged: true, version: known };
-    if (seen && seen.version === kept?.secret.version) return { unchanged: false, secret: kept.secret };
+    const lastVersion = force ? undefined : recent(entry.lastVersion);
+    if (lastVersion && lastVersion.version === known) return { unchanged: true, version: known };
+    if (lastVersion && lastVersion.version === kept?.secret.version) return { unchanged: false, secret: kept.secret };
     // A caller with a version may still find that it is the current one, and need no value.
-    return seen || !hasVersion ? failed.value?.error : undefined;
+    return lastVersion || !hasVersion ? failed.value?.error : undefined;
   }
 
-  #wait(entry: SourceEntry, reason: ReadReason, signal: AbortSignal): Promise<SourceAnswer> {
-    const { since, known, force = false, together = [] } = reason;
+  #wait(entry: SourceEntry, reason: ReadReason, signal: AbortSignal): Promise<ReadResult> {
+    const { since, known, force = false, batchWith = [] } = reason;
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         entry.waiters.delete(waiter);
@@ -156,12 +156,12 @@ export class SourceReads {
         // No call starts in the future: a reason with a future instant would be read for repeatedly until then.
         since: Math.min(since, this.#options.context.clock.monotonic()),
         known: force ? undefined : known,
-        together,
+        batchWith,
         // A version that was seen late enough and differs from the known one: requesting it again returns nothing new.
-        needsValue: force || (entry.seen !== undefined && entry.seen.startedAt >= since),
-        resolve: (answer) => {
+        needsValue: force || (entry.lastVersion !== undefined && entry.lastVersion.startedAt >= since),
+        resolve: (response) => {
           leave();
-          resolve(answer);
+          resolve(response);
         },
         reject: (error) => {
           leave();
@@ -203,10 +203,10 @@ export class SourceReads {
     }
     const siblings = !isAlone && provider.capabilities.batch ? this.#siblings(entry) : [];
     if (siblings.length > 0 && provider.fetchSecrets) {
-      return await this.#fetchTogether([entry, ...siblings], provider.fetchSecrets.bind(provider));
+      return await this.#fetchBatch([entry, ...siblings], provider.fetchSecrets.bind(provider));
     }
     const call = await this.#call([entry], (signal) => provider.fetchSecret(entry.ref, signal));
-    if (call) this.#deliver(entry, call.startedAt, call.answer, 1);
+    if (call) this.#deliver(entry, call.startedAt, call.response, 1);
     return false;
   }
 
@@ -219,7 +219,7 @@ export class SourceReads {
   async #probe(entry: SourceEntry, probeVersion: NonNullable<SecretProvider['probeVersion']>): Promise<void> {
     const call = await this.#call([entry], (signal) => probeVersion(entry.ref, signal), 'version');
     if (!call) return;
-    const settled = takeVersion(entry, call.startedAt, call.answer, this.#values.get(entry.key)?.secret);
+    const settled = deliverVersion(entry, call.startedAt, call.response, this.#values.get(entry.key)?.secret);
     this.#countCoalesced(entry, settled - 1);
   }
 
@@ -227,9 +227,9 @@ export class SourceReads {
   #siblings(entry: SourceEntry): readonly SourceEntry[] {
     const found = new Set<SourceEntry>();
     const group = siblingsKey(entry.kind, entry.ref);
-    for (const { since, together } of entry.waiters) {
-      for (const source of together) {
-        if (found.size === MOST_TOGETHER - 1) break;
+    for (const { since, batchWith } of entry.waiters) {
+      for (const source of batchWith) {
+        if (found.size === MAX_BATCH_SIZE - 1) break;
         if (source.provider !== entry.kind.name || siblingsKey(entry.kind, source.ref) !== group) continue;
         const sibling = this.#entryOf(source);
         if (sibling !== entry && !sibling.call && !this.#remembered(sibling, { since })) found.add(sibling);
@@ -239,27 +239,27 @@ export class SourceReads {
   }
 
   /** Returns whether the first of them has to be read alone now. */
-  async #fetchTogether(
+  async #fetchBatch(
     entries: readonly [SourceEntry, ...SourceEntry[]],
     fetchSecrets: NonNullable<SecretProvider['fetchSecrets']>,
   ): Promise<boolean> {
     const [first] = entries;
     const refs = entries.map(({ ref }) => ref);
     const call = await this.#call(entries, (signal) => fetchSecrets(refs, signal));
-    for (const [place, entry] of entries.entries()) {
-      const outcome = call?.answer[place];
-      if (call && outcome) this.#takeOutcome(entry, call.startedAt, outcome, entry === first ? 1 : 0);
+    for (const [index, entry] of entries.entries()) {
+      const outcome = call?.response[index];
+      if (call && outcome) this.#deliverOutcome(entry, call.startedAt, outcome, entry === first ? 1 : 0);
       if (entry !== first) this.#serve(entry);
     }
     return call !== undefined;
   }
 
-  #takeOutcome(entry: SourceEntry, startedAt: number, outcome: ExternalSecret | ProviderError, own: 0 | 1): void {
+  #deliverOutcome(entry: SourceEntry, startedAt: number, outcome: ExternalSecret | ProviderError, own: 0 | 1): void {
     if (!(outcome instanceof ProviderError)) this.#deliver(entry, startedAt, outcome, own);
     // A transient error is retried separately, as often as any other call.
     else if (outcome.kind !== 'transient') {
       rememberError(entry, 'value', { startedAt, error: outcome });
-      takeError(entry, startedAt, outcome);
+      deliverError(entry, startedAt, outcome);
     }
   }
 
@@ -268,7 +268,7 @@ export class SourceReads {
    */
   #deliver(entry: SourceEntry, startedAt: number, secret: ExternalSecret, own: 0 | 1): void {
     this.#values.set(entry.key, { startedAt, secret });
-    this.#countCoalesced(entry, takeSecret(entry, startedAt, secret) - own);
+    this.#countCoalesced(entry, deliverSecret(entry, startedAt, secret) - own);
   }
 
   #countCoalesced({ kind }: SourceEntry, reads: number): void {
@@ -280,7 +280,7 @@ export class SourceReads {
     entries: readonly [SourceEntry, ...SourceEntry[]],
     attempt: (signal: AbortSignal) => Promise<T>,
     of: 'version' | 'value' = 'value',
-  ): Promise<{ readonly startedAt: number; readonly answer: T } | undefined> {
+  ): Promise<{ readonly startedAt: number; readonly response: T } | undefined> {
     const { clock, random } = this.#options.context;
     const stop = new AbortController();
     let end = (): void => undefined;
@@ -294,19 +294,19 @@ export class SourceReads {
         call.startedAt = clock.monotonic();
         return attempt(signal);
       };
-      const late = (): ProviderError => tookTooLong(entries[0], ATTEMPT_LIMIT_MS);
-      const limits = { clock, random, signal: stop.signal, limitMs: ATTEMPT_LIMIT_MS, late };
-      return { answer: await withRetries(begin, limits), startedAt: call.startedAt };
+      const timeoutError = (): ProviderError => attemptTimeout(entries[0], ATTEMPT_LIMIT_MS);
+      const limits = { clock, random, signal: stop.signal, limitMs: ATTEMPT_LIMIT_MS, timeoutError };
+      return { response: await withRetries(begin, limits), startedAt: call.startedAt };
     } catch (error) {
       // A call without waiters was stopped; later callers need another one.
       if (stop.signal.aborted) return undefined;
       if (!(error instanceof ProviderError))
-        this.#options.context.log.error('a provider threw an unexpected error', placeOf(error));
+        this.#options.context.log.error('a provider threw an unexpected error', locationOf(error));
       for (const entry of entries) {
-        const problem = error instanceof ProviderError ? error : unexpected(entry, error);
+        const problem = error instanceof ProviderError ? error : unexpectedError(entry, error);
         // The error of a batch may be about another source of the batch.
         if (entries.length === 1) rememberError(entry, of, { startedAt: call.startedAt, error: problem });
-        takeError(entry, call.startedAt, problem);
+        deliverError(entry, call.startedAt, problem);
       }
       return undefined;
     } finally {

@@ -17,6 +17,6 @@ export function sourceKey(kind: ConfiguredKind, ref: SecretRef): string {
  * siblingsKey returns the same key for sources that differ only in path: those that a provider may read with one call.
  */
 export function siblingsKey(kind: ConfiguredKind, ref: SecretRef): string {
-  const asker = kind.dependsOnNamespace(ref) ? ref.namespace : null;
-  return JSON.stringify([kind.name, ref.region, ref.role, ref.versionStage, ref.versionId, asker]);
+  const requester = kind.dependsOnNamespace(ref) ? ref.namespace : null;
+  return JSON.stringify([kind.name, ref.region, ref.role, ref.versionStage, ref.versionId, requester]);
 }

@@ -1,5 +1,5 @@
 import type { Signer, SigningKey } from './fake-aws-signature.test-support.ts';
-import type { FakeAnswer } from './fake-http.test-support.ts';
+import type { FakeResponse } from './fake-http.test-support.ts';
 
 /** FakeRole is a role that can be assumed. */
 export interface FakeRole {
@@ -27,7 +27,7 @@ export class FakeSts {
   readonly calls: string[] = [];
 
   /** answer handles a request whose signature, if it needs one, was verified. */
-  answer(form: URLSearchParams, signer: Signer | undefined): FakeAnswer {
+  answer(form: URLSearchParams, signer: Signer | undefined): FakeResponse {
     const action = form.get('Action') ?? '';
     const arn = form.get('RoleArn') ?? '';
     this.calls.push(`${action} ${arn}`);
@@ -47,7 +47,7 @@ export class FakeSts {
     return action === 'AssumeRole' && signer !== undefined && role.webIdentityToken === undefined && isTrusted;
   }
 
-  #begin(action: string, role: string, form: URLSearchParams): FakeAnswer {
+  #begin(action: string, role: string, form: URLSearchParams): FakeResponse {
     const number = String(this.sessions.size + 1);
     const accessKeyId = `ASIAFAKESESSION${number.padStart(5, '0')}`;
     const session: FakeSession = {
@@ -73,10 +73,10 @@ function tagsOf(form: URLSearchParams): Record<string, string> {
   return tags;
 }
 
-function problem(code: string, message: string): FakeAnswer {
+function problem(code: string, message: string): FakeResponse {
   return xml(403, `<ErrorResponse><Error><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`);
 }
 
-function xml(status: number, body: string): FakeAnswer {
+function xml(status: number, body: string): FakeResponse {
   return { status, body, headers: { 'content-type': 'text/xml' } };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Glob, glob } from '@bowline/machinery';
 import { SignatureProblem, type Signer, type SigningKey, verifySignature } from './fake-aws-signature.test-support.ts';
 import { FakeSts } from './fake-aws-sts.test-support.ts';
-import { type FakeAnswer, FakeHttp, type FakeRequest } from './fake-http.test-support.ts';
+import { FakeHttp, type FakeRequest, type FakeResponse } from './fake-http.test-support.ts';
 
 /** FakeAwsCall is a call to Secrets Manager, without values. */
 export interface FakeAwsCall {
@@ -170,13 +170,13 @@ export class FakeAws implements AsyncDisposable {
     return this.http[Symbol.asyncDispose]();
   }
 
-  #answer(request: FakeRequest): FakeAnswer {
+  #answer(request: FakeRequest): FakeResponse {
     const headers = { date: new Date(Date.now() + this.aheadMs).toUTCString() };
     const answer = this.#answerTo(request);
     return { ...answer, headers: { ...headers, 'x-amzn-requestid': `request-${++this.#made}`, ...answer.headers } };
   }
 
-  #answerTo(request: FakeRequest): FakeAnswer {
+  #answerTo(request: FakeRequest): FakeResponse {
     try {
       const form = new URLSearchParams(request.headers['x-amz-target'] ? '' : request.body);
       // A client with a token of the cluster has no key to sign with.
@@ -318,7 +318,7 @@ export function useEnvironment(variables: Readonly<Record<string, string | undef
   };
 }
 
-function problem(status: number, code: string, message: string): FakeAnswer {
+function problem(status: number, code: string, message: string): FakeResponse {
   return {
     status,
     body: { __type: code, Message: message },

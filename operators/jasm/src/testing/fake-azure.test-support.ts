@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FakeAnswer, FakeHttp, type FakeRequest } from './fake-http.test-support.ts';
+import { FakeHttp, type FakeRequest, type FakeResponse } from './fake-http.test-support.ts';
 
 interface Version {
   readonly id: string;
@@ -10,7 +10,7 @@ interface Version {
 /** The lifetime of the tokens. */
 export const FAKE_TOKEN_MS = 3_600_000;
 
-const UNAUTHORIZED: FakeAnswer = { status: 401, body: { error: { code: 'Unauthorized', message: 'AKV10000' } } };
+const UNAUTHORIZED: FakeResponse = { status: 401, body: { error: { code: 'Unauthorized', message: 'AKV10000' } } };
 
 /**
  * FakeAzure is a Key Vault, the authority that issues tokens for it and the metadata service of a machine. It validates
@@ -70,14 +70,14 @@ export class FakeAzure implements AsyncDisposable {
     return this.http[Symbol.asyncDispose]();
   }
 
-  #answer(request: FakeRequest): FakeAnswer {
+  #answer(request: FakeRequest): FakeResponse {
     const { pathname } = request.url;
     if (pathname === `/${this.tenantId}/oauth2/v2.0/token`) return this.#exchange(request);
     if (pathname === '/metadata/identity/oauth2/token') return this.#metadata(request);
     return this.#read(request);
   }
 
-  #exchange({ method, body, headers }: FakeRequest): FakeAnswer {
+  #exchange({ method, body, headers }: FakeRequest): FakeResponse {
     const form = new URLSearchParams(body);
     const client = form.get('client_id') ?? '';
     const isForm = headers['content-type'] === 'application/x-www-form-urlencoded';
@@ -92,7 +92,7 @@ export class FakeAzure implements AsyncDisposable {
       : refusal('invalid_client', 'AADSTS700213');
   }
 
-  #metadata({ url, headers }: FakeRequest): FakeAnswer {
+  #metadata({ url, headers }: FakeRequest): FakeResponse {
     if (headers.metadata !== 'true' || !url.searchParams.has('resource')) {
       return {
         status: 400,
@@ -102,13 +102,13 @@ export class FakeAzure implements AsyncDisposable {
     return this.#begin(url.searchParams.get('client_id') ?? 'system', String(FAKE_TOKEN_MS / 1000));
   }
 
-  #begin(client: string, seconds: number | string): FakeAnswer {
+  #begin(client: string, seconds: number | string): FakeResponse {
     const token = `fake-token-${String(++this.#made)}`;
     this.#tokens.set(token, client);
     return { status: 200, body: { token_type: 'Bearer', access_token: token, expires_in: seconds } };
   }
 
-  #read({ url, headers }: FakeRequest): FakeAnswer {
+  #read({ url, headers }: FakeRequest): FakeResponse {
     const token = headers.authorization?.replace(/^Bearer /, '') ?? '';
     if (!this.#tokens.has(token)) return UNAUTHORIZED;
     if (url.searchParams.get('api-version') !== '7.4') return failure(400, 'BadParameter', 'api-version');
@@ -129,12 +129,12 @@ export class FakeAzure implements AsyncDisposable {
 }
 
 /** The error text of the authority contains the code in a sentence with ids and times. */
-function refusal(error: string, code: string): FakeAnswer {
+function refusal(error: string, code: string): FakeResponse {
   const description = `${code}: No matching federated identity record. Trace ID: ${randomUUID()} Timestamp: 2026-01-01 00:00:00Z`;
   return { status: 401, body: { error, error_description: description, trace_id: randomUUID() } };
 }
 
-function failure(status: number, code: string, message: string, inner?: string): FakeAnswer {
+function failure(status: number, code: string, message: string, inner?: string): FakeResponse {
   return {
     status,
     body: { error: { code, message, ...(inner === undefined ? {} : { innererror: { code: inner } }) } },

@@ -10,8 +10,8 @@ export interface FakeRequest {
   readonly body: string;
 }
 
-/** FakeAnswer is the response of a fake store: JSON, or a text as is. */
-export interface FakeAnswer {
+/** FakeResponse is the response of a fake store: JSON, or a text as is. */
+export interface FakeResponse {
   readonly status: number;
   readonly body?: object | string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export interface FakeAnswer {
  * FakeFault is what a fake store does instead of responding: another response, a closed connection, half a response, or
  * nothing until the caller leaves.
  */
-export type FakeFault = FakeAnswer | 'reset' | 'cut' | 'hang';
+export type FakeFault = FakeResponse | 'reset' | 'cut' | 'hang';
 
 /** FakeServing handles a request to a fake store. */
 type FakeServing = (request: FakeRequest) => FakeFault | Promise<FakeFault>;
@@ -93,7 +93,7 @@ export class FakeHttp implements AsyncDisposable {
   }
 }
 
-function send(response: ServerResponse, { status, body = {}, headers }: FakeAnswer): void {
+function send(response: ServerResponse, { status, body = {}, headers }: FakeResponse): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(typeof body === 'string' ? body : JSON.stringify(body));
 }

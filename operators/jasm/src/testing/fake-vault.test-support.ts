@@ -1,5 +1,5 @@
 import { type Glob, glob } from '@bowline/machinery';
-import { type FakeAnswer, FakeHttp, type FakeRequest } from './fake-http.test-support.ts';
+import { FakeHttp, type FakeRequest, type FakeResponse } from './fake-http.test-support.ts';
 
 interface Version {
   /** JSON, as it was written. */
@@ -12,8 +12,8 @@ interface Version {
 /** The lifetime of the tokens of a login. */
 export const FAKE_LEASE_MS = 3_600_000;
 
-const NOTHING: FakeAnswer = { status: 404, body: { errors: [] } };
-const DENIED: FakeAnswer = { status: 403, body: { errors: ['1 error occurred:\n\t* permission denied\n\n'] } };
+const NOTHING: FakeResponse = { status: 404, body: { errors: [] } };
+const DENIED: FakeResponse = { status: 403, body: { errors: ['1 error occurred:\n\t* permission denied\n\n'] } };
 
 /**
  * FakeVault implements the part of Vault's protocol that we use: KV of both versions, tokens, and logins by AppRole and
@@ -87,7 +87,7 @@ export class FakeVault implements AsyncDisposable {
     return `2026-01-01T00:00:00.${String(++this.#made).padStart(9, '0')}Z`;
   }
 
-  #answer({ method, url, headers, body }: FakeRequest): FakeAnswer {
+  #answer({ method, url, headers, body }: FakeRequest): FakeResponse {
     if (headers['x-vault-request'] !== 'true') return { status: 412, body: { errors: ['missing X-Vault-Request'] } };
     const path = decodeURIComponent(url.pathname.replace(/^\/v1\//, ''));
     if (headers['x-vault-namespace'] !== this.namespace) return { status: 404, body: { errors: ['no namespace'] } };
@@ -98,7 +98,7 @@ export class FakeVault implements AsyncDisposable {
     return this.#read(path, url.searchParams.get('version'));
   }
 
-  #login(path: string, proof: Readonly<Record<string, string>>): FakeAnswer {
+  #login(path: string, proof: Readonly<Record<string, string>>): FakeResponse {
     const { role = '', jwt, role_id: roleId, secret_id: secretId } = proof;
     if (path === 'auth/approle/login') {
       const isRight = roleId === this.appRole.roleId && secretId === this.appRole.secretId;
@@ -114,14 +114,14 @@ export class FakeVault implements AsyncDisposable {
       : { status: 403, body: { errors: ['service account name not authorized'] } };
   }
 
-  #begin(role: string): FakeAnswer {
+  #begin(role: string): FakeResponse {
     const token = `hvs.fake${String(++this.#made)}`;
     this.#tokens.set(token, role);
     const auth = { client_token: token, lease_duration: FAKE_LEASE_MS / 1000, renewable: true };
     return { status: 200, body: { auth } };
   }
 
-  #read(path: string, version: string | null): FakeAnswer {
+  #read(path: string, version: string | null): FakeResponse {
     const found = [...this.mounts].find(([mount]) => path.startsWith(`${mount}/`));
     if (!found) return { status: 404, body: { errors: [`no handler for route "${path}". route entry not found.`] } };
     const [mount, kv] = found;
@@ -137,7 +137,7 @@ export class FakeVault implements AsyncDisposable {
   }
 }
 
-function metadataAnswer(versions: readonly Version[]): FakeAnswer {
+function metadataAnswer(versions: readonly Version[]): FakeResponse {
   const described = versions.map((version, index) => [String(index + 1), describe(version)] as const);
   return {
     status: 200,
@@ -145,7 +145,7 @@ function metadataAnswer(versions: readonly Version[]): FakeAnswer {
   };
 }
 
-function dataAnswer(versions: readonly Version[], wanted: string | null): FakeAnswer {
+function dataAnswer(versions: readonly Version[], wanted: string | null): FakeResponse {
   const number = wanted === null ? versions.length : Number(wanted);
   const version = versions[number - 1];
   if (!version) return NOTHING;

@@ -13,10 +13,10 @@ import { POD_ANNOTATIONS } from '../api/names.ts';
 import { jasmWith } from '../operator.ts';
 import { MockProvider } from '../providers/mock/mock-provider.ts';
 import type { SecretProvider } from '../providers/provider.ts';
-import { type ConfiguredKind, configured } from '../providers/provider-kinds.ts';
+import { type ConfiguredKind, configureProvider } from '../providers/provider-kinds.ts';
 
-/** Ask is the request of a pod: an entry, a list of them under `secrets`, or a text as users write it. */
-export type Ask = string | Readonly<Record<string, unknown>>;
+/** RequestEntry is the request of a pod: an entry, a list of them under `secrets`, or a text as users write it. */
+export type RequestEntry = string | Readonly<Record<string, unknown>>;
 
 /** PodOptions configures the rest of a pod. */
 export interface PodOptions {
@@ -33,7 +33,7 @@ export interface JasmClusterOptions extends Partial<Omit<OperatorsOptions & Clus
   /** The stores that pods may name, instead of the operator's own providers. Defaults to `store`. */
   readonly stores?: readonly SecretProvider[];
   /** Whether to use only the operator's own providers, configured by `config`. Defaults to false. */
-  readonly isAsInstalled?: boolean;
+  readonly useBuiltInProviders?: boolean;
 }
 
 /** JasmCluster is a test cluster with the operator as it is installed: with its own ServiceAccount. */
@@ -48,12 +48,12 @@ export interface JasmCluster extends Cluster, RunningOperators {
   /** The calls to stores so far, as `operation path`. */
   readonly calls: readonly string[];
   /**
-   * ask creates a pod with a request. It is never scheduled: it stays Pending, and disappears at once when it is
+   * createPod creates a pod with a request. It is never scheduled: it stays Pending, and disappears at once when it is
    * deleted.
    */
-  ask(name: string, request: Ask, options?: PodOptions): Promise<Pod>;
-  /** askAgain changes the request of a pod. */
-  askAgain(name: string, request: Ask): Promise<Pod>;
+  createPod(name: string, request: RequestEntry, options?: PodOptions): Promise<Pod>;
+  /** changeRequest changes the request of a pod. */
+  changeRequest(name: string, request: RequestEntry): Promise<Pod>;
   /** force sets the annotation `force-sync` of a pod. */
   force(name: string, value: string): Promise<Pod>;
   /** untilSecret waits for a Secret that passes the test, and returns it. */
@@ -101,7 +101,7 @@ export function kindOf(store: SecretProvider, calls: string[]): ConfiguredKind {
       },
     }),
   };
-  return configured(
+  return configureProvider(
     {
       name: store.name,
       pathFormat: 'any text',
@@ -113,18 +113,18 @@ export function kindOf(store: SecretProvider, calls: string[]): ConfiguredKind {
 }
 
 /** A scheduler that does not exist: the pod stays Pending. */
-const NOBODY = 'nobody';
+const NO_SCHEDULER = 'nobody';
 
 /** jasmCluster starts the operator with a store in memory. */
 export async function jasmCluster(options: JasmClusterOptions = {}): Promise<JasmCluster> {
-  const { config = { allowAllPaths: true }, isAsInstalled = false, ...others } = options;
+  const { config = { allowAllPaths: true }, useBuiltInProviders = false, ...others } = options;
   const clock = new VirtualClock({ startMs: Date.now() });
   const store = new MockProvider();
   const { stores = [store], ...rig } = others;
   const calls: string[] = [];
   const providers = () => new Map(stores.map((each) => [each.name, kindOf(each, calls)]));
   const c = await cluster({
-    operators: [isAsInstalled ? jasmWith() : jasmWith({ providers, env: {} })],
+    operators: [useBuiltInProviders ? jasmWith() : jasmWith({ providers, env: {} })],
     prefix: 'jasm',
     ...rig,
     clock,
@@ -134,15 +134,15 @@ export async function jasmCluster(options: JasmClusterOptions = {}): Promise<Jas
   await c.until(ServiceAccount, { name: 'default' }, () => true);
   const isAbout =
     (pod: string, reason?: string) =>
-    ({ regarding, reason: said }: Event) =>
-      regarding?.kind === 'Pod' && regarding.name === pod && (reason === undefined || said === reason);
+    ({ regarding, reason: eventReason }: Event) =>
+      regarding?.kind === 'Pod' && regarding.name === pod && (reason === undefined || eventReason === reason);
   const annotate = (name: string, annotations: Readonly<Record<string, string>>): Promise<Pod> =>
     admin.patch(Pod, { namespace, name }, { type: 'merge', body: { metadata: { annotations } } });
   const own: Omit<JasmCluster, keyof (Cluster & RunningOperators)> = {
     clock,
     store,
     calls,
-    ask: (name, request, { namespace: where = namespace, forceSync, metadata = {} } = {}) =>
+    createPod: (name, request, { namespace: where = namespace, forceSync, metadata = {} } = {}) =>
       admin.create(Pod, {
         metadata: {
           ...metadata,
@@ -156,12 +156,12 @@ export async function jasmCluster(options: JasmClusterOptions = {}): Promise<Jas
         },
         spec: podSpec(),
       }),
-    askAgain: (name, request) => annotate(name, { [POD_ANNOTATIONS.secretSync]: textOf(request) }),
+    changeRequest: (name, request) => annotate(name, { [POD_ANNOTATIONS.secretSync]: textOf(request) }),
     force: (name, value) => annotate(name, { [POD_ANNOTATIONS.forceSync]: value }),
     untilSecret: (name, test = () => true) => c.until(Secret, { name }, test),
     untilEvent: async (pod, reason, test = () => true) => {
-      const isIt = (event: Event): boolean => isAbout(pod, reason)(event) && test(event);
-      const found = (await c.untilList(Event, { namespace }, (events) => events.some(isIt))).find(isIt);
+      const isWanted = (event: Event): boolean => isAbout(pod, reason)(event) && test(event);
+      const found = (await c.untilList(Event, { namespace }, (events) => events.some(isWanted))).find(isWanted);
       if (!found) throw new TypeError('the event no longer exists');
       return found;
     },
@@ -177,11 +177,11 @@ export async function jasmCluster(options: JasmClusterOptions = {}): Promise<Jas
 
 /** podSpec returns the spec of a pod, or of a workload's pods, that is never scheduled. */
 export function podSpec(): PodSpec {
-  return { schedulerName: NOBODY, containers: [{ name: 'main', image: 'example.test/main:1' }] };
+  return { schedulerName: NO_SCHEDULER, containers: [{ name: 'main', image: 'example.test/main:1' }] };
 }
 
 /** textOf returns a request as the text of an annotation. JSON is YAML. */
-export function textOf(request: Ask): string {
+export function textOf(request: RequestEntry): string {
   return typeof request === 'string' ? request : JSON.stringify(request);
 }
 

@@ -81,13 +81,13 @@ export async function buildBinaries(options: BuildOptions = {}): Promise<string>
   }
   const work = `${folder}.build-${randomBytes(4).toString('hex')}`;
   await mkdir(work);
-  const begun = clock.monotonic();
+  const startedAt = clock.monotonic();
   onProgress(
     `building Kubernetes ${module.kubernetes} with ${go} into ${folder}; the first time takes about 6 minutes on 2 cores`,
   );
   try {
     for (const [index, name] of allBinaries.entries()) {
-      const elapsed = formatElapsed(clock.monotonic() - begun);
+      const elapsed = formatElapsed(clock.monotonic() - startedAt);
       onProgress(`${elapsed} building ${name} (${index + 1} of ${allBinaries.length})`);
       const args = [
         'build',
@@ -106,7 +106,7 @@ export async function buildBinaries(options: BuildOptions = {}): Promise<string>
     await rm(work, { recursive: true, force: true });
     throw error;
   }
-  onProgress(`${formatElapsed(clock.monotonic() - begun)} built ${allBinaries.length} binaries`);
+  onProgress(`${formatElapsed(clock.monotonic() - startedAt)} built ${allBinaries.length} binaries`);
   return folder;
 }
 

@@ -3,9 +3,9 @@ import type { Transport } from '@bowline/runtime/client';
 import type { Component, ControlPlane, ControlPlaneAccess, Faults, Identity, Timings } from '../control-plane.ts';
 import type { KubeconfigDocument } from '../kubeconfig.ts';
 import type { NodeAgent } from '../node-agent/start-node-agent.ts';
+import { SerialExecutor } from '../serial-executor.ts';
 import type { AuditEvent } from '../server/audit/audit-event.ts';
 import type { RequestFault } from '../server/faults/request-faults.ts';
-import { Turns } from '../turns.ts';
 import type { RunningParts } from './running-parts.ts';
 
 /** EmbeddedFaults injects faults into an embedded control plane. */
@@ -37,7 +37,7 @@ export class EmbeddedControlPlane implements ControlPlane {
   readonly #access: ControlPlaneAccess;
   readonly #running: RunningParts;
   readonly #stop: () => Promise<void>;
-  readonly #turns = new Turns();
+  readonly #executor = new SerialExecutor();
   #stopped: Promise<void> | undefined;
 
   constructor({ access, running, folder, timings, stop }: EmbeddedParts) {
@@ -52,7 +52,7 @@ export class EmbeddedControlPlane implements ControlPlane {
     this.faults = {
       pause: (component) => this.#onlyServer(component, () => requestFaults.pause()),
       resume: (component) => this.#onlyServer(component, () => requestFaults.resume()),
-      compact: () => Promise.resolve(running.storage.forgetHistory()),
+      compact: () => Promise.resolve(running.storage.compactHistory()),
       inject: (fault) => requestFaults.inject(fault),
       cutWatches: () => requestFaults.cutWatches(),
     };
@@ -81,7 +81,7 @@ export class EmbeddedControlPlane implements ControlPlane {
   }
 
   restart(component?: Component): Promise<void> {
-    return this.#turns.take(async () => {
+    return this.#executor.run(async () => {
       const running = this.#running;
       const which = component ? [running.requirePart(component)] : running.components;
       for (const each of which.toReversed()) await running.end(each);
@@ -91,12 +91,12 @@ export class EmbeddedControlPlane implements ControlPlane {
   }
 
   kill(component: Component): Promise<void> {
-    return this.#turns.take(() => this.#running.end(this.#running.requirePart(component)));
+    return this.#executor.run(() => this.#running.end(this.#running.requirePart(component)));
   }
 
   stop(): Promise<void> {
-    this.#turns.refuse();
-    this.#stopped ??= this.#turns.settled().then(this.#stop);
+    this.#executor.close();
+    this.#stopped ??= this.#executor.settled().then(this.#stop);
     return this.#stopped;
   }
 

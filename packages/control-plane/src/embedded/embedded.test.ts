@@ -127,7 +127,7 @@ describe('faults of an embedded control plane', () => {
         verbs: ['create'],
         resource: 'configmaps',
         namespace: 'default',
-        answer: { code: 403, reason: 'Forbidden', message: 'not today' },
+        response: { code: 403, reason: 'Forbidden', message: 'not today' },
       });
       await expect(client.create(ConfigMap, { metadata: key })).rejects.toThrow('not today');
       await client.create(ConfigMap, { metadata: { ...key, namespace: 'kube-public' } });

@@ -20,7 +20,7 @@ export interface InProcessOptions {
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-const WHERE = 'the embedded control plane in this process';
+const SERVER_NAME = 'the embedded control plane in this process';
 
 /** inProcessTransport sends requests to a server in the same process: no socket, no TLS, no copies. */
 export function inProcessTransport(options: InProcessOptions): Transport {
@@ -42,24 +42,24 @@ class InProcessTransport implements Transport {
     const { signal } = request;
     signal?.throwIfAborted();
     if (this.#closed.signal.aborted) {
-      throw new TransportError('BOWLINE_TRANSPORT_CLOSED', `the connection to ${WHERE} has been closed`, {
+      throw new TransportError('BOWLINE_TRANSPORT_CLOSED', `the connection to ${SERVER_NAME} has been closed`, {
         retryable: false,
       });
     }
     request.beforeSend?.();
-    const gone = new AbortController();
-    const leave = (): void => gone.abort();
-    signal?.addEventListener('abort', leave, { once: true });
-    this.#closed.signal.addEventListener('abort', leave, { once: true });
-    const over = (): void => {
-      signal?.removeEventListener('abort', leave);
-      this.#closed.signal.removeEventListener('abort', leave);
+    const disconnected = new AbortController();
+    const onAbort = (): void => disconnected.abort();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.#closed.signal.addEventListener('abort', onAbort, { once: true });
+    const cleanUp = (): void => {
+      signal?.removeEventListener('abort', onAbort);
+      this.#closed.signal.removeEventListener('abort', onAbort);
     };
     let response: ApiResponse;
     try {
-      response = await this.#answer(request, gone.signal);
+      response = await this.#send(request, disconnected.signal);
     } catch (error) {
-      over();
+      cleanUp();
       throw error;
     }
     const { status, body } = response;
@@ -71,7 +71,7 @@ class InProcessTransport implements Transport {
     );
     const aliveAt = (): number => wire.monotonic();
     if (typeof body === 'string' || body instanceof Uint8Array) {
-      over();
+      cleanUp();
       return {
         status,
         headers,
@@ -80,7 +80,7 @@ class InProcessTransport implements Transport {
         text: () => Promise.resolve(typeof body === 'string' ? body : Buffer.from(body).toString()),
       };
     }
-    const chunks = this.#chunks(body, signal, over);
+    const chunks = this.#chunks(body, signal, cleanUp);
     return { status, headers, aliveAt, body: chunks, text: () => textOf(chunks) };
   }
 
@@ -93,23 +93,23 @@ class InProcessTransport implements Transport {
     return this.close();
   }
 
-  #answer(request: TransportRequest, signal: AbortSignal): Promise<ApiResponse> {
+  #send(request: TransportRequest, signal: AbortSignal): Promise<ApiResponse> {
     const { method, path, timeoutMs = DEFAULT_TIMEOUT_MS } = request;
     return new Promise((resolve, reject) => {
-      const leave = (): void => reject(this.#lost(request.signal));
-      signal.addEventListener('abort', leave, { once: true });
+      const onAbort = (): void => reject(this.#connectionLostError(request.signal));
+      signal.addEventListener('abort', onAbort, { once: true });
       const timer = this.#options.wire.setTimer(timeoutMs, () => {
-        const message = `${method} ${path}: ${WHERE} did not respond within ${timeoutMs} ms`;
+        const message = `${method} ${path}: ${SERVER_NAME} did not respond within ${timeoutMs} ms`;
         reject(new TransportError('BOWLINE_TRANSPORT_TIMEOUT', message, { mayHaveBeenProcessed: true }));
       });
       this.#options
-        .handle(this.#asked(request, signal))
-        .then(resolve, (error: unknown) => reject(this.#lost(request.signal, error)))
+        .handle(this.#apiRequest(request, signal))
+        .then(resolve, (error: unknown) => reject(this.#connectionLostError(request.signal, error)))
         .finally(() => timer[Symbol.dispose]());
     });
   }
 
-  #asked(request: TransportRequest, signal: AbortSignal): ApiRequest {
+  #apiRequest(request: TransportRequest, signal: AbortSignal): ApiRequest {
     const { caller } = this.#options;
     const { method, path, body } = request;
     const lines: (readonly [string, string])[] = Object.entries(request.headers ?? {}).map(([name, value]) => [
@@ -138,22 +138,22 @@ class InProcessTransport implements Transport {
   async *#chunks(
     body: AsyncIterable<string>,
     signal: AbortSignal | undefined,
-    over: () => void,
+    cleanUp: () => void,
   ): AsyncGenerator<Uint8Array> {
     try {
       for await (const chunk of body) yield Buffer.from(chunk);
     } catch (error) {
-      throw this.#lost(signal, error);
+      throw this.#connectionLostError(signal, error);
     } finally {
-      over();
+      cleanUp();
     }
     signal?.throwIfAborted();
-    if (this.#closed.signal.aborted) throw this.#lost(undefined);
+    if (this.#closed.signal.aborted) throw this.#connectionLostError(undefined);
   }
 
-  #lost(signal: AbortSignal | undefined, cause?: unknown): Error {
+  #connectionLostError(signal: AbortSignal | undefined, cause?: unknown): Error {
     if (signal?.aborted) return signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason));
-    return new TransportError('BOWLINE_TRANSPORT_CONNECTION_LOST', `the connection to ${WHERE} was lost`, {
+    return new TransportError('BOWLINE_TRANSPORT_CONNECTION_LOST', `the connection to ${SERVER_NAME} was lost`, {
       cause,
       mayHaveBeenProcessed: true,
     });

@@ -14,7 +14,7 @@ import { startWorkloads, type Workloads, type WorkloadsOptions } from '../worklo
 import { inProcessTransport } from './in-process-transport.ts';
 import type { Persistence } from './persistence.ts';
 
-const NOTICED_AFTER_TURNS = 5;
+const CLOSE_PROPAGATION_TURNS = 5;
 
 /**
  * EmbeddedComponent is a component that an embedded control plane can stop and start. It has no etcd, and its controllers include
@@ -51,7 +51,7 @@ export class RunningParts {
     this.#options = options;
     this.components = options.components;
     this.requestFaults = new RequestFaults(options.server.clock);
-    this.#handle = this.requestFaults.around((request) => {
+    this.#handle = this.requestFaults.wrap((request) => {
       // A request to a stopped server gets no response, however it is sent.
       if (!this.#server) throw new ConnectionCut();
       return this.#server.handle(request);
@@ -135,7 +135,7 @@ export class RunningParts {
     this.requestFaults.cutWatches();
     await listener?.close();
     // Clients in this process observe the end in the next turns of the event loop; a request before that would be lost.
-    for (let turns = 0; listener && turns < NOTICED_AFTER_TURNS; turns++) await setImmediate();
+    for (let turns = 0; listener && turns < CLOSE_PROPAGATION_TURNS; turns++) await setImmediate();
   }
 
   /** reopenStorage reads persisted data, if any; data that is only in memory stays as it is. */

@@ -6,7 +6,7 @@ import { BowlineError, createKeyPair, systemClock, systemRandom } from '@bowline
 import { auditFolder } from '../audit/audit-log.ts';
 import type { ControlPlaneAccess } from '../control-plane.ts';
 import { lockDataDir } from '../lock-data-dir.ts';
-import { createServerPki, readAdminToken, readKept, type ServerPki, writePki } from '../pki.ts';
+import { createServerPki, readAdminToken, readPersistedPki, type ServerPki, writePki } from '../pki.ts';
 import { requirePort } from '../ports.ts';
 import { AuditTrail } from '../server/audit/audit-trail.ts';
 import { MASTERS } from '../server/authentication/user-info.ts';
@@ -20,7 +20,7 @@ import { RunningParts } from './running-parts.ts';
 
 /** startEmbedded starts a control plane in this process. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedControlPlane> {
-  const begun = systemClock.monotonic();
+  const startedAt = systemClock.monotonic();
   const { clock = systemClock, random = systemRandom, signal, onError = () => {} } = options;
   const cleanUps: (() => Promise<unknown> | unknown)[] = [];
   const cleanUp = async (): Promise<void> => {
@@ -75,7 +75,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedC
     cleanUps.push(() => running.stop());
     const prepared = systemClock.monotonic();
     await running.start('kube-apiserver');
-    const answered = systemClock.monotonic();
+    const servingSince = systemClock.monotonic();
     signal?.throwIfAborted();
     await running.start('kube-controller-manager');
     await running.startNodes(signal);
@@ -96,10 +96,10 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedC
       folder: secrets.folder,
       timings: {
         binariesMs: 0,
-        prepareMs: prepared - begun,
-        apiServerMs: answered - prepared,
-        controllersMs: done - answered,
-        totalMs: done - begun,
+        prepareMs: prepared - startedAt,
+        apiServerMs: servingSince - prepared,
+        controllersMs: done - servingSince,
+        totalMs: done - startedAt,
       },
       stop: cleanUp,
     });
@@ -144,7 +144,7 @@ interface Secrets {
 async function serverSecrets(dataDir: string | undefined, cleanUps: (() => unknown)[]): Promise<Secrets> {
   const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'bowline-control-plane-')));
   if (dataDir === undefined) cleanUps.push(() => rm(folder, { recursive: true, force: true }));
-  const [kept, token] = await Promise.all([readKept(folder), readAdminToken(folder)]);
+  const [kept, token] = await Promise.all([readPersistedPki(folder), readAdminToken(folder)]);
   const pki = await createServerPki(kept);
   const adminToken = token ?? randomBytes(24).toString('base64url');
   await writePki(folder, pki, adminToken);
@@ -153,7 +153,7 @@ async function serverSecrets(dataDir: string | undefined, cleanUps: (() => unkno
 
 /** processSecrets returns the secrets of a server in this process alone: only the key of its tokens. */
 async function processSecrets(dataDir: string | undefined): Promise<Secrets> {
-  const kept = dataDir === undefined ? undefined : await readKept(dataDir);
+  const kept = dataDir === undefined ? undefined : await readPersistedPki(dataDir);
   const { privateKeyPem } = kept?.serviceAccounts ?? (await createKeyPair());
   return { folder: dataDir ?? '', tokenKey: privateKeyPem };
 }

@@ -75,12 +75,12 @@ describe('a dedicated real control plane', () => {
     controlPlane.faults.pause('kube-apiserver');
     try {
       // The signal reaches all threads with a delay: a request may still be served.
-      const answered = () =>
+      const isServing = () =>
         c.admin.raw('/version', { timeoutMs: 200 }).then(
           () => true,
           () => false,
         );
-      await expect.poll(answered, { timeout: 20_000 }).toBe(false);
+      await expect.poll(isServing, { timeout: 20_000 }).toBe(false);
     } finally {
       controlPlane.faults.resume('kube-apiserver');
     }

@@ -3,9 +3,9 @@ import type { FileLock } from '../binaries/file-lock.ts';
 import type { Component, ControlPlane, ControlPlaneAccess, Faults, Identity, Timings } from '../control-plane.ts';
 import type { KubeconfigDocument } from '../kubeconfig.ts';
 import type { NodeAgent } from '../node-agent/start-node-agent.ts';
+import { SerialExecutor } from '../serial-executor.ts';
 import type { AuditEvent } from '../server/audit/audit-event.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
-import { Turns } from '../turns.ts';
 import type { ComponentSet } from './component-set.ts';
 import { probe } from './probe.ts';
 
@@ -33,7 +33,7 @@ export class KubernetesControlPlane implements ControlPlane {
   readonly faults: Faults;
   readonly nodeAgent: NodeAgent | undefined;
   readonly #parts: KubernetesParts;
-  readonly #turns = new Turns();
+  readonly #executor = new SerialExecutor();
   #stopped: Promise<void> | undefined;
 
   constructor(parts: KubernetesParts) {
@@ -63,7 +63,7 @@ export class KubernetesControlPlane implements ControlPlane {
   }
 
   restart(component?: Component): Promise<void> {
-    return this.#turns.take(async () => {
+    return this.#executor.run(async () => {
       const { components, parts } = this.#parts;
       const which = component ? [component] : parts;
       for (const each of which.toReversed()) {
@@ -77,14 +77,14 @@ export class KubernetesControlPlane implements ControlPlane {
   }
 
   kill(component: Component): Promise<void> {
-    return this.#turns.take(async () => {
+    return this.#executor.run(async () => {
       this.#requirePart(component);
       await this.#parts.components.end(component, 'SIGKILL');
     });
   }
 
   stop(): Promise<void> {
-    this.#turns.refuse();
+    this.#executor.close();
     this.#stopped ??= this.#end();
     return this.#stopped;
   }
@@ -100,7 +100,7 @@ export class KubernetesControlPlane implements ControlPlane {
     await nodeAgent?.stop().catch(() => undefined);
     await supervisor.stop();
     // A restart in progress fails because its process has exited; its caller gets that error.
-    await this.#turns.settled();
+    await this.#executor.settled();
     await lock?.release();
   }
 
@@ -133,10 +133,10 @@ async function compactEtcd(etcdUrl: string): Promise<void> {
 }
 
 async function post(url: string, body: object): Promise<string> {
-  const answer = await probe(url, { method: 'POST', body: JSON.stringify(body) });
-  if (answer.status === 200) return answer.text;
+  const response = await probe(url, { method: 'POST', body: JSON.stringify(body) });
+  if (response.status === 200) return response.text;
   throw new BowlineError(
     'BOWLINE_CONTROL_PLANE_COMPONENT',
-    `etcd returned an error for ${new URL(url).pathname}: ${answer.text.slice(0, 200)}; check that it is running, or restart it`,
+    `etcd returned an error for ${new URL(url).pathname}: ${response.text.slice(0, 200)}; check that it is running, or restart it`,
   );
 }

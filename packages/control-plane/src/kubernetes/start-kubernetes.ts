@@ -11,7 +11,7 @@ import type { Component, ControlPlane } from '../control-plane.ts';
 import { kubeconfigDocument, writeKubeconfig } from '../kubeconfig.ts';
 import { lockDataDir } from '../lock-data-dir.ts';
 import { startOwnNodeAgent } from '../own-node-agent.ts';
-import { createPki, type Pki, readKept, writePki } from '../pki.ts';
+import { createPki, type Pki, readPersistedPki, writePki } from '../pki.ts';
 import { freePorts, requirePort } from '../ports.ts';
 import { Supervisor } from '../supervisor/supervisor.ts';
 import { untilExists } from '../until-exists.ts';
@@ -24,7 +24,7 @@ import { probe } from './probe.ts';
 /** startKubernetes starts etcd, kube-apiserver, kube-controller-manager and kube-scheduler on 127.0.0.1. */
 export async function startKubernetes(options: KubernetesOptions): Promise<ControlPlane> {
   const { signal } = options;
-  const begun = systemClock.monotonic();
+  const startedAt = systemClock.monotonic();
   const needed: readonly Component[] = [
     'etcd',
     'kube-apiserver',
@@ -66,12 +66,12 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Contr
     await Promise.all([components.start('etcd', signal), components.start('kube-apiserver', signal)]);
     const url = `https://127.0.0.1:${ports.apiServer}`;
     const version = checkVersion(await probe(`${url}/version`, { ca, cert, key }), options.version);
-    const answered = systemClock.monotonic();
+    const servingSince = systemClock.monotonic();
 
     const access = accessTo({ kind: 'kubernetes', url, folder, version }, pki.authority);
     await Promise.all([
       ...needed.slice(2).map((component) => components.start(component, signal)),
-      ...(needed.includes('kube-controller-manager') ? [untilControllersWork(access, options)] : []),
+      ...(needed.includes('kube-controller-manager') ? [untilControllersReady(access, options)] : []),
     ]);
     const nodeAgent = await startOwnNodeAgent(connectClients(access), {
       nodes: options.nodes ?? 2,
@@ -90,11 +90,11 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Contr
       nodeAgent,
       etcdUrl: `http://127.0.0.1:${ports.etcdClient}`,
       timings: {
-        binariesMs: found - begun,
+        binariesMs: found - startedAt,
         prepareMs: prepared - found,
-        apiServerMs: answered - prepared,
-        controllersMs: done - answered,
-        totalMs: done - begun,
+        apiServerMs: servingSince - prepared,
+        controllersMs: done - servingSince,
+        totalMs: done - startedAt,
       },
     });
   } catch (error) {
@@ -105,7 +105,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Contr
 }
 
 async function preparePki(dataDir: string | undefined): Promise<Pki> {
-  return createPki(dataDir === undefined ? undefined : await readKept(dataDir));
+  return createPki(dataDir === undefined ? undefined : await readPersistedPki(dataDir));
 }
 
 async function choosePorts(port: number | undefined): Promise<ComponentSettings['ports']> {
@@ -165,9 +165,9 @@ function checkVersion(result: { readonly text: string }, wanted: string | undefi
 }
 
 /**
- * untilControllersWork waits for the objects that pods in the default namespace need, which also shows that the controllers run.
+ * untilControllersReady waits for the objects that pods in the default namespace need, which also shows that the controllers run.
  */
-async function untilControllersWork(
+async function untilControllersReady(
   access: Pick<ControlPlane, 'kubeconfig'>,
   options: KubernetesOptions,
 ): Promise<void> {

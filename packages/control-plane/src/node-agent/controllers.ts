@@ -22,7 +22,7 @@ export interface AgentDeps {
   readonly onReported: (node: string) => void;
 }
 
-const ON_A_NODE = 'spec.nodeName!=';
+const ASSIGNED_PODS = 'spec.nodeName!=';
 
 /** How long to wait when no address is left: Pods are deleted as quickly as they are created. */
 const NO_ADDRESS = { minMs: 1_000, maxMs: 30_000 };
@@ -34,7 +34,7 @@ export function nodeController(agent: string): Controller<AgentDeps> {
       .using<AgentDeps>()
       .watches(Node, { labelSelector: `${AGENT_LABEL}=${agent}`, indexes: { address: addressesOf }, map: nameOf })
       // Only for their addresses: nodes and Pods share a network.
-      .watches(Pod, { fieldSelector: ON_A_NODE, indexes: { address: podAddresses }, map: () => [] })
+      .watches(Pod, { fieldSelector: ASSIGNED_PODS, indexes: { address: podAddresses }, map: () => [] })
       .reconcile(async ({ key, get, list, live, clock, log, deps }) => {
         const node = get(Node, { name: key });
         const owner = `node/${key}`;
@@ -67,7 +67,7 @@ export function podController(agent: string): Controller<AgentDeps> {
   return keyed('node-agent-pods', { concurrency: 16 })
     .using<AgentDeps>()
     .watches(Pod, {
-      fieldSelector: ON_A_NODE,
+      fieldSelector: ASSIGNED_PODS,
       indexes: { node: (pod: Pod) => [pod.spec?.nodeName ?? ''], address: podAddresses },
       map: keyNames,
     })

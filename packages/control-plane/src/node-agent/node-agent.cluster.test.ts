@@ -31,7 +31,7 @@ async function agentClient(c: Cluster): Promise<Client> {
   c.onDispose(() => c.admin.delete(ClusterRole, { name }));
   const lease = { verb: 'patch', group: 'coordination.k8s.io', resource: 'leases', namespace: 'kube-node-lease' };
   for (const question of [{ verb: 'create', resource: 'nodes' }, lease]) {
-    await vi.waitUntil(async () => (await account.client.mayI(question)).allowed, { timeout: 20_000 });
+    await vi.waitUntil(async () => (await account.client.canI(question)).allowed, { timeout: 20_000 });
   }
   return account.client;
 }
@@ -142,7 +142,7 @@ it('reports what it lacks when it cannot start', async () => {
       { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
     ],
   });
-  await vi.waitUntil(async () => (await client.mayI({ verb: 'create', resource: 'nodes' })).allowed);
+  await vi.waitUntil(async () => (await client.canI({ verb: 'create', resource: 'nodes' })).allowed);
   const name = c.uniqueName('agent');
   c.onDispose(() => c.admin.delete(Node, { name: `${name}-1` }));
   await expect(startNodeAgent({ client, name, readyTimeoutMs: 500 })).rejects.toMatchObject({

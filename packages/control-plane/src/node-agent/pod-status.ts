@@ -19,8 +19,8 @@ export function isOver(pod: Pod): boolean {
   return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 }
 
-/** livingStatus returns the status of a Pod whose containers wait, run or exit according to the behaviour. */
-export function livingStatus(pod: Pod, behaviour: SteadyBehaviour, facts: PodFacts): PodStatus {
+/** activeStatus returns the status of a Pod whose containers wait, run or exit according to the behaviour. */
+export function activeStatus(pod: Pod, behaviour: SteadyBehaviour, facts: PodFacts): PodStatus {
   const { spec, status = {} } = pod;
   const { initContainers = [], containers = [], ephemeralContainers = [] } = spec ?? {};
   const goals = goalsOf(pod, behaviour);

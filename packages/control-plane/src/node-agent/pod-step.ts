@@ -1,7 +1,7 @@
 import type { Pod, PodStatus } from '@bowline/kubernetes';
 import type { NodeBehaviour, PodBehaviour } from './behaviour.ts';
 import type { SteadyBehaviour } from './container-goals.ts';
-import { failedStatus, isOver, livingStatus, type PodFacts } from './pod-status.ts';
+import { activeStatus, failedStatus, isOver, type PodFacts } from './pod-status.ts';
 import { sameJson } from './same-json.ts';
 import type { PodSteering } from './steering.ts';
 
@@ -46,13 +46,13 @@ function statusFor(pod: Pod, behaviour: PodBehaviour | undefined, facts: PodFact
     }
     case 'hang-deletion':
     case undefined:
-      return livingStatus(pod, step(pod, byItself(pod)), facts);
+      return activeStatus(pod, step(pod, byItself(pod)), facts);
     case 'run':
     case 'hold':
     case 'not-ready':
     case 'crash':
     case 'complete':
-      return livingStatus(pod, step(pod, behaviour), facts);
+      return activeStatus(pod, step(pod, behaviour), facts);
   }
 }
 

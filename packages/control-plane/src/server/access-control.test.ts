@@ -2,10 +2,10 @@ import type { ClusterRole, PolicyRule } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
 import {
   ADMIN,
-  type Asker,
+  type GuardedResponse,
   type GuardedServer,
+  type Requester,
   startGuardedServer,
-  type Told,
 } from './authorization/guarded-server.test-support.ts';
 import { Storage } from './storage/storage.ts';
 
@@ -14,27 +14,27 @@ const AUTHN = '/apis/authentication.k8s.io/v1';
 const AUTHZ = '/apis/authorization.k8s.io/v1';
 const ACCOUNTS = '/api/v1/namespaces/ns/serviceaccounts';
 const MERGE = [['content-type', 'application/merge-patch+json']] as const;
-const ann: Asker = { user: 'ann' };
+const ann: Requester = { user: 'ann' };
 
 const roleRef = (name: string, kind = 'ClusterRole') => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name });
 const toAnn = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'ann' }];
 
 async function grant(t: GuardedServer, rules: readonly PolicyRule[], name = 'granted'): Promise<void> {
-  await t.ask(ADMIN, 'POST', `${RBAC}/clusterroles`, { metadata: { name }, rules });
+  await t.send(ADMIN, 'POST', `${RBAC}/clusterroles`, { metadata: { name }, rules });
   const binding = { metadata: { name }, roleRef: roleRef(name), subjects: toAnn };
-  expect((await t.ask(ADMIN, 'POST', `${RBAC}/clusterrolebindings`, binding)).code).toBe(201);
+  expect((await t.send(ADMIN, 'POST', `${RBAC}/clusterrolebindings`, binding)).code).toBe(201);
 }
 
 async function rulesOf(t: GuardedServer, name: string): Promise<readonly PolicyRule[] | undefined> {
-  return ((await t.ask(ADMIN, 'GET', `${RBAC}/clusterroles/${name}`)).body as ClusterRole).rules;
+  return ((await t.send(ADMIN, 'GET', `${RBAC}/clusterroles/${name}`)).body as ClusterRole).rules;
 }
 
 describe('a guarded server', () => {
   it('allows what the roles of a user grant and explains each refusal', async () => {
     using t = startGuardedServer();
     await grant(t, [{ verbs: ['list'], apiGroups: [''], resources: ['configmaps'] }]);
-    expect((await t.ask(ann, 'GET', '/api/v1/namespaces/ns/configmaps')).code).toBe(200);
-    expect(await t.ask(ann, 'GET', '/api/v1/namespaces/ns/pods/x/log')).toMatchObject({
+    expect((await t.send(ann, 'GET', '/api/v1/namespaces/ns/configmaps')).code).toBe(200);
+    expect(await t.send(ann, 'GET', '/api/v1/namespaces/ns/pods/x/log')).toMatchObject({
       code: 403,
       body: {
         reason: 'Forbidden',
@@ -43,11 +43,11 @@ describe('a guarded server', () => {
         details: { name: 'x', kind: 'pods' },
       },
     });
-    expect((await t.ask(undefined, 'GET', '/metrics')).body).toMatchObject({
+    expect((await t.send(undefined, 'GET', '/metrics')).body).toMatchObject({
       message: 'forbidden: User "system:anonymous" cannot get path "/metrics"',
       details: {},
     });
-    expect(await t.ask({ token: 'wrong' }, 'GET', '/version')).toMatchObject({
+    expect(await t.send({ token: 'wrong' }, 'GET', '/version')).toMatchObject({
       code: 401,
       body: { message: 'Unauthorized', reason: 'Unauthorized' },
     });
@@ -61,7 +61,7 @@ describe('a guarded server', () => {
     // As on the real server.
     expect([view.length, edit.length, admin.length]).toEqual([12, 27, 29]);
     expect(edit).toEqual(expect.arrayContaining([...view]));
-    expect((await t.ask(ADMIN, 'GET', `${RBAC}/clusterroles/view`)).body.metadata).toMatchObject({
+    expect((await t.send(ADMIN, 'GET', `${RBAC}/clusterroles/view`)).body.metadata).toMatchObject({
       labels: {
         'kubernetes.io/bootstrapping': 'rbac-defaults',
         'rbac.authorization.k8s.io/aggregate-to-edit': 'true',
@@ -78,17 +78,17 @@ describe('a guarded server', () => {
     {
       using t = startGuardedServer({ storage });
       const own = { verbs: ['get'], apiGroups: ['x'], resources: ['y'] };
-      await t.ask(ADMIN, 'PATCH', `${RBAC}/clusterroles/system:basic-user`, { rules: [own] }, MERGE);
-      await t.ask(ADMIN, 'PATCH', `${RBAC}/clusterrolebindings/system:basic-user`, { subjects: null }, MERGE);
+      await t.send(ADMIN, 'PATCH', `${RBAC}/clusterroles/system:basic-user`, { rules: [own] }, MERGE);
+      await t.send(ADMIN, 'PATCH', `${RBAC}/clusterrolebindings/system:basic-user`, { subjects: null }, MERGE);
       const taken = {
         metadata: { annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'false' } },
         rules: [],
       };
-      await t.ask(ADMIN, 'PATCH', `${RBAC}/clusterroles/system:discovery`, taken, MERGE);
-      expect((await t.ask(ann, 'POST', `${AUTHN}/selfsubjectreviews`, {})).code).toBe(403);
+      await t.send(ADMIN, 'PATCH', `${RBAC}/clusterroles/system:discovery`, taken, MERGE);
+      expect((await t.send(ann, 'POST', `${AUTHN}/selfsubjectreviews`, {})).code).toBe(403);
     }
     using t = startGuardedServer({ storage });
-    expect((await t.ask(ann, 'POST', `${AUTHN}/selfsubjectreviews`, {})).code).toBe(201);
+    expect((await t.send(ann, 'POST', `${AUTHN}/selfsubjectreviews`, {})).code).toBe(201);
     expect((await rulesOf(t, 'system:basic-user'))?.length).toBe(3);
     expect((await rulesOf(t, 'system:discovery')) ?? []).toEqual([]);
     const { revision } = storage;
@@ -98,8 +98,8 @@ describe('a guarded server', () => {
 
   it('aggregates the selected ClusterRoles and follows their changes', async () => {
     using t = startGuardedServer();
-    const part = (name: string, label: string, resource: string): Promise<Told> =>
-      t.ask(ADMIN, 'POST', `${RBAC}/clusterroles`, {
+    const part = (name: string, label: string, resource: string): Promise<GuardedResponse> =>
+      t.send(ADMIN, 'POST', `${RBAC}/clusterroles`, {
         metadata: { name, labels: { to: label } },
         rules: [
           { verbs: ['get'], apiGroups: [''], resources: [resource] },
@@ -108,7 +108,7 @@ describe('a guarded server', () => {
       });
     await part('b', '1', 'xb');
     await part('c', '1', 'xc');
-    await t.ask(ADMIN, 'POST', `${RBAC}/clusterroles`, {
+    await t.send(ADMIN, 'POST', `${RBAC}/clusterroles`, {
       metadata: { name: 'whole' },
       aggregationRule: { clusterRoleSelectors: [{ matchLabels: { to: '1' } }, { matchLabels: { to: '2' } }] },
       rules: [{ verbs: ['get'], apiGroups: [''], resources: ['own'] }],
@@ -116,9 +116,9 @@ describe('a guarded server', () => {
     await part('a', '2', 'xa');
     const resources = async (): Promise<unknown> => (await rulesOf(t, 'whole'))?.map((rule) => rule.resources?.[0]);
     expect(await resources()).toEqual(['xb', 'same', 'xc', 'xa']);
-    await t.ask(ADMIN, 'DELETE', `${RBAC}/clusterroles/b`);
+    await t.send(ADMIN, 'DELETE', `${RBAC}/clusterroles/b`);
     expect(await resources()).toEqual(['xc', 'same', 'xa']);
-    await t.ask(ADMIN, 'PATCH', `${RBAC}/clusterroles/whole`, { rules: null }, MERGE);
+    await t.send(ADMIN, 'PATCH', `${RBAC}/clusterroles/whole`, { rules: null }, MERGE);
     expect(await resources()).toEqual(['xc', 'same', 'xa']);
   });
 
@@ -126,13 +126,13 @@ describe('a guarded server', () => {
     using t = startGuardedServer();
     const names = ['a', 'b', 'c'];
     for (const [index, name] of names.entries()) {
-      await t.ask(ADMIN, 'POST', `${RBAC}/clusterroles`, {
+      await t.send(ADMIN, 'POST', `${RBAC}/clusterroles`, {
         metadata: { name, labels: { is: name } },
         aggregationRule: { clusterRoleSelectors: [{ matchLabels: { is: names[(index + 1) % 3] ?? '' } }] },
         rules: [{ verbs: ['get'], apiGroups: [''], resources: [name] }],
       });
     }
-    const stored = (await t.ask(ADMIN, 'GET', `${RBAC}/clusterroles/a`)).code;
+    const stored = (await t.send(ADMIN, 'GET', `${RBAC}/clusterroles/a`)).code;
     expect(stored).toBe(200);
   });
 
@@ -153,43 +153,43 @@ describe('a guarded server', () => {
       storage.create(`${plural}.rbac.authorization.k8s.io`, `/${object.metadata.name}`, object);
     using again = startGuardedServer({ storage });
     for (const each of [t, again]) {
-      expect((await each.ask(ann, 'GET', '/api/v1/namespaces/ns/pods/x')).code).toBe(404);
-      expect((await each.ask(ann, 'GET', '/api/v1/pods')).code).toBe(403);
+      expect((await each.send(ann, 'GET', '/api/v1/namespaces/ns/pods/x')).code).toBe(404);
+      expect((await each.send(ann, 'GET', '/api/v1/pods')).code).toBe(403);
       expect(
-        (await each.ask(ann, 'POST', `${AUTHZ}/selfsubjectrulesreviews`, { spec: { namespace: 'ns' } })).code,
+        (await each.send(ann, 'POST', `${AUTHZ}/selfsubjectrulesreviews`, { spec: { namespace: 'ns' } })).code,
       ).toBe(201);
     }
     const selector = { requirements: [null], rawSelector: '' };
     const spec = { user: 'x', resourceAttributes: { fieldSelector: selector, labelSelector: selector } };
-    expect((await t.ask(ADMIN, 'POST', `${AUTHZ}/subjectaccessreviews`, { spec })).code).toBe(422);
+    expect((await t.send(ADMIN, 'POST', `${AUTHZ}/subjectaccessreviews`, { spec })).code).toBe(422);
   });
 
   it('publishes the keys that verify tokens', async () => {
     using t = startGuardedServer();
-    const account: Asker = { user: 'x', groups: ['system:serviceaccounts'] };
-    expect((await t.ask(account, 'GET', '/.well-known/openid-configuration')).body).toEqual({
+    const account: Requester = { user: 'x', groups: ['system:serviceaccounts'] };
+    expect((await t.send(account, 'GET', '/.well-known/openid-configuration')).body).toEqual({
       issuer: 'https://kubernetes.default.svc',
       jwks_uri: 'https://here/openid/v1/jwks',
       response_types_supported: ['id_token'],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['ES256'],
     });
-    const { keys } = (await t.ask(account, 'GET', '/openid/v1/jwks')).body as { keys: object[] };
+    const { keys } = (await t.send(account, 'GET', '/openid/v1/jwks')).body as { keys: object[] };
     expect(keys).toEqual([expect.objectContaining({ use: 'sig', kty: 'EC', crv: 'P-256', alg: 'ES256' })]);
     expect(keys[0]).not.toHaveProperty('d');
-    expect((await t.ask(ann, 'GET', '/openid/v1/jwks')).code).toBe(403);
+    expect((await t.send(ann, 'GET', '/openid/v1/jwks')).code).toBe(403);
   });
 });
 
 describe('token requests', () => {
   async function withAccount(t: GuardedServer): Promise<string> {
-    return String((await t.ask(ADMIN, 'POST', ACCOUNTS, { metadata: { name: 'sa' } })).body.metadata?.uid);
+    return String((await t.send(ADMIN, 'POST', ACCOUNTS, { metadata: { name: 'sa' } })).body.metadata?.uid);
   }
 
   it('return a token that authenticates the account', async () => {
     using t = startGuardedServer();
     const uid = await withAccount(t);
-    const { code, body } = await t.ask(ADMIN, 'POST', `${ACCOUNTS}/sa/token`, { spec: { expirationSeconds: 600 } });
+    const { code, body } = await t.send(ADMIN, 'POST', `${ACCOUNTS}/sa/token`, { spec: { expirationSeconds: 600 } });
     expect([code, body]).toMatchObject([
       201,
       {
@@ -201,10 +201,10 @@ describe('token requests', () => {
       },
     ]);
     const { token } = body.status as { token: string };
-    const me = await t.ask({ token }, 'POST', `${AUTHN}/selfsubjectreviews`, {});
+    const me = await t.send({ token }, 'POST', `${AUTHN}/selfsubjectreviews`, {});
     expect(me.body.status).toMatchObject({ userInfo: { username: 'system:serviceaccount:ns:sa', uid } });
-    await t.ask(ADMIN, 'DELETE', `${ACCOUNTS}/sa`);
-    expect((await t.ask({ token }, 'POST', `${AUTHN}/selfsubjectreviews`, {})).code).toBe(401);
+    await t.send(ADMIN, 'DELETE', `${ACCOUNTS}/sa`);
+    expect((await t.send({ token }, 'POST', `${AUTHN}/selfsubjectreviews`, {})).code).toBe(401);
   });
 
   it.each([
@@ -254,21 +254,21 @@ describe('token requests', () => {
   ])('refuse %s', async (_name, body, code, message) => {
     using t = startGuardedServer();
     await withAccount(t);
-    await t.ask(ADMIN, 'POST', '/api/v1/namespaces/ns/secrets', { metadata: { name: 's' } });
+    await t.send(ADMIN, 'POST', '/api/v1/namespaces/ns/secrets', { metadata: { name: 's' } });
     const containers = [{ name: 'c', image: 'i' }];
     const pod = { metadata: { name: 'p' }, spec: { serviceAccountName: 'other', containers } };
-    await t.ask(ADMIN, 'POST', '/api/v1/namespaces/ns/pods', pod);
-    const answer = await t.ask(ADMIN, 'POST', `${ACCOUNTS}/sa/token`, body);
-    expect([answer.code, answer.body.message]).toEqual([code, message]);
+    await t.send(ADMIN, 'POST', '/api/v1/namespaces/ns/pods', pod);
+    const response = await t.send(ADMIN, 'POST', `${ACCOUNTS}/sa/token`, body);
+    expect([response.code, response.body.message]).toEqual([code, message]);
   });
 
   it('require permission on the token subresource and an existing account', async () => {
     using t = startGuardedServer();
-    expect((await t.ask(ADMIN, 'POST', `${ACCOUNTS}/none/token`, {})).body.message).toBe(
+    expect((await t.send(ADMIN, 'POST', `${ACCOUNTS}/none/token`, {})).body.message).toBe(
       'serviceaccounts "none" not found',
     );
     await grant(t, [{ verbs: ['*'], apiGroups: [''], resources: ['serviceaccounts'] }]);
-    expect((await t.ask(ann, 'POST', `${ACCOUNTS}/sa/token`, {})).body.message).toContain(
+    expect((await t.send(ann, 'POST', `${ACCOUNTS}/sa/token`, {})).body.message).toContain(
       'cannot create resource "serviceaccounts/token"',
     );
   });
@@ -276,10 +276,10 @@ describe('token requests', () => {
   it('bind to a Pod, and give a token requested by a kubelet a lifetime of one year', async () => {
     using t = startGuardedServer();
     await withAccount(t);
-    await t.ask(ADMIN, 'POST', '/api/v1/nodes', { metadata: { name: 'n' } });
+    await t.send(ADMIN, 'POST', '/api/v1/nodes', { metadata: { name: 'n' } });
     const spec = { serviceAccountName: 'sa', nodeName: 'n', containers: [{ name: 'c', image: 'i' }] };
-    await t.ask(ADMIN, 'POST', '/api/v1/namespaces/ns/pods', { metadata: { name: 'p' }, spec });
-    const { body } = await t.ask(ADMIN, 'POST', `${ACCOUNTS}/sa/token`, {
+    await t.send(ADMIN, 'POST', '/api/v1/namespaces/ns/pods', { metadata: { name: 'p' }, spec });
+    const { body } = await t.send(ADMIN, 'POST', `${ACCOUNTS}/sa/token`, {
       spec: { expirationSeconds: 3607, boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'p' } },
     });
     const { token, expirationTimestamp } = body.status as { token: string; expirationTimestamp: string };
@@ -303,7 +303,7 @@ describe('reviews', () => {
       groups: ['system:authenticated'],
       nonResourceAttributes: { verb: 'get', path: '/livez' },
     };
-    const { code, body } = await t.ask(ADMIN, 'POST', `${AUTHZ}/subjectaccessreviews`, { spec });
+    const { code, body } = await t.send(ADMIN, 'POST', `${AUTHZ}/subjectaccessreviews`, { spec });
     expect([code, body.spec, body.status]).toEqual([
       201,
       spec,
@@ -314,7 +314,7 @@ describe('reviews', () => {
         ),
       },
     ]);
-    expect([t.server.storage.revision, (await t.ask(ADMIN, 'GET', `${AUTHZ}/subjectaccessreviews`)).code]).toEqual([
+    expect([t.server.storage.revision, (await t.send(ADMIN, 'GET', `${AUTHZ}/subjectaccessreviews`)).code]).toEqual([
       revision,
       405,
     ]);
@@ -323,9 +323,9 @@ describe('reviews', () => {
   it('return the user of a valid token, and no user for an invalid token', async () => {
     using t = startGuardedServer();
     const review = async (spec: object): Promise<unknown> =>
-      (await t.ask(ADMIN, 'POST', `${AUTHN}/tokenreviews`, { spec })).body.status;
-    await t.ask(ADMIN, 'POST', ACCOUNTS, { metadata: { name: 'sa' } });
-    const issued = await t.ask(ADMIN, 'POST', `${ACCOUNTS}/sa/token`, { spec: { audiences: ['a'] } });
+      (await t.send(ADMIN, 'POST', `${AUTHN}/tokenreviews`, { spec })).body.status;
+    await t.send(ADMIN, 'POST', ACCOUNTS, { metadata: { name: 'sa' } });
+    const issued = await t.send(ADMIN, 'POST', `${ACCOUNTS}/sa/token`, { spec: { audiences: ['a'] } });
     const { token } = issued.body.status as { token: string };
     expect(await review({ token, audiences: ['b', 'a'] })).toMatchObject({
       authenticated: true,
@@ -338,7 +338,7 @@ describe('reviews', () => {
         '[invalid bearer token, token audiences ["a"] is invalid for the target audiences ["https://kubernetes.default.svc"]]',
     });
     expect(await review({ token: 'foo' })).toEqual({ user: {}, error: 'invalid bearer token' });
-    expect((await t.ask(ADMIN, 'POST', `${AUTHN}/tokenreviews`, {})).body.message).toBe(
+    expect((await t.send(ADMIN, 'POST', `${AUTHN}/tokenreviews`, {})).body.message).toBe(
       'token is required for TokenReview in authentication',
     );
   });
@@ -347,12 +347,12 @@ describe('reviews', () => {
     using t = startGuardedServer();
     const rule = { verbs: ['get'], apiGroups: [''], resources: ['pods'], resourceNames: ['x'] };
     await grant(t, [rule]);
-    const { body } = await t.ask(ann, 'POST', `${AUTHZ}/selfsubjectrulesreviews`, { spec: { namespace: 'ns' } });
+    const { body } = await t.send(ann, 'POST', `${AUTHZ}/selfsubjectrulesreviews`, { spec: { namespace: 'ns' } });
     const { resourceRules, nonResourceRules, incomplete } = body.status as Record<string, unknown[]>;
     expect(resourceRules).toHaveLength(3);
     expect(resourceRules).toContainEqual(rule);
     expect([nonResourceRules?.length, incomplete]).toEqual([2, false]);
-    expect((await t.ask(ann, 'POST', `${AUTHZ}/selfsubjectrulesreviews`, {})).body.message).toBe(
+    expect((await t.send(ann, 'POST', `${AUTHZ}/selfsubjectrulesreviews`, {})).body.message).toBe(
       'no namespace on request',
     );
   });
@@ -385,22 +385,22 @@ describe('rights', () => {
     const url = `${RBAC}/clusterroles`;
     const apply = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', ...more };
     const applying = [['content-type', 'application/apply-patch+yaml']] as const;
-    expect(await t.ask(ann, 'POST', url, more)).toMatchObject(refused);
-    expect(await t.ask(ann, 'POST', `${url}?dryRun=All`, more)).toMatchObject(refused);
-    expect(await t.ask(ann, 'PATCH', `${url}/x?fieldManager=f`, apply, applying)).toMatchObject(refused);
-    expect((await t.ask(ann, 'POST', url, pods)).code).toBe(201);
-    expect(await t.ask(ann, 'PUT', `${url}/x`, more)).toMatchObject(refused);
-    expect(await t.ask(ann, 'PATCH', `${url}/x`, { rules: more.rules }, MERGE)).toMatchObject(refused);
-    expect(await t.ask(ann, 'PATCH', `${url}/x?fieldManager=f&force=true`, apply, applying)).toMatchObject(refused);
+    expect(await t.send(ann, 'POST', url, more)).toMatchObject(refused);
+    expect(await t.send(ann, 'POST', `${url}?dryRun=All`, more)).toMatchObject(refused);
+    expect(await t.send(ann, 'PATCH', `${url}/x?fieldManager=f`, apply, applying)).toMatchObject(refused);
+    expect((await t.send(ann, 'POST', url, pods)).code).toBe(201);
+    expect(await t.send(ann, 'PUT', `${url}/x`, more)).toMatchObject(refused);
+    expect(await t.send(ann, 'PATCH', `${url}/x`, { rules: more.rules }, MERGE)).toMatchObject(refused);
+    expect(await t.send(ann, 'PATCH', `${url}/x?fieldManager=f&force=true`, apply, applying)).toMatchObject(refused);
     expect((await rulesOf(t, 'x'))?.length).toBe(1);
   });
 
   it('of a role can be bound only by a user who holds them or may bind the role', async () => {
     using t = startGuardedServer();
     await grant(t, MAKER);
-    await t.ask(ADMIN, 'POST', `${RBAC}/clusterroles`, role('secrets', secrets));
-    const bind = (name: string): Promise<Told> =>
-      t.ask(ann, 'POST', `${RBAC}/namespaces/ns/rolebindings`, {
+    await t.send(ADMIN, 'POST', `${RBAC}/clusterroles`, role('secrets', secrets));
+    const bind = (name: string): Promise<GuardedResponse> =>
+      t.send(ann, 'POST', `${RBAC}/namespaces/ns/rolebindings`, {
         metadata: { name },
         roleRef: roleRef('secrets'),
         subjects: toAnn,
@@ -438,12 +438,12 @@ describe('rights', () => {
     using t = startGuardedServer();
     await grant(t, MAKER);
     const binding = { metadata: { name: 'a' }, roleRef: roleRef('no'), subjects: toAnn };
-    const answer = await t.ask(ann, 'POST', `${RBAC}/clusterrolebindings`, binding);
-    expect([answer.code, answer.body.message]).toEqual([
+    const response = await t.send(ann, 'POST', `${RBAC}/clusterrolebindings`, binding);
+    expect([response.code, response.body.message]).toEqual([
       404,
       'clusterrolebindings.rbac.authorization.k8s.io "no" not found',
     ]);
-    expect((await t.ask(ADMIN, 'POST', `${RBAC}/clusterrolebindings`, binding)).code).toBe(201);
+    expect((await t.send(ADMIN, 'POST', `${RBAC}/clusterrolebindings`, binding)).code).toBe(201);
   });
 
   it('to escalate named roles allow updating them but not creating them', async () => {
@@ -461,9 +461,9 @@ describe('rights', () => {
       ],
       'g',
     );
-    expect((await t.ask(ann, 'POST', `${RBAC}/clusterroles`, role('x', secrets))).code).toBe(403);
-    await t.ask(ADMIN, 'POST', `${RBAC}/clusterroles`, role('x'));
-    expect((await t.ask(ann, 'PATCH', `${RBAC}/clusterroles/x`, { rules: [secrets] }, MERGE)).code).toBe(200);
+    expect((await t.send(ann, 'POST', `${RBAC}/clusterroles`, role('x', secrets))).code).toBe(403);
+    await t.send(ADMIN, 'POST', `${RBAC}/clusterroles`, role('x'));
+    expect((await t.send(ann, 'PATCH', `${RBAC}/clusterroles/x`, { rules: [secrets] }, MERGE)).code).toBe(200);
   });
 
   it('to use an aggregationRule require cluster-admin privileges', async () => {
@@ -473,7 +473,7 @@ describe('rights', () => {
       metadata: { name: 'x' },
       aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] },
     };
-    expect((await t.ask(ann, 'POST', `${RBAC}/clusterroles`, aggregating)).body.message).toBe(
+    expect((await t.send(ann, 'POST', `${RBAC}/clusterroles`, aggregating)).body.message).toBe(
       'clusterroles.rbac.authorization.k8s.io "x" is forbidden: must have cluster-admin privileges to use the aggregationRule',
     );
     await grant(
@@ -484,28 +484,28 @@ describe('rights', () => {
       ],
       'root',
     );
-    expect((await t.ask(ann, 'POST', `${RBAC}/clusterroles`, aggregating)).code).toBe(201);
+    expect((await t.send(ann, 'POST', `${RBAC}/clusterroles`, aggregating)).code).toBe(201);
   });
 
   it('are not required to remove finalizers', async () => {
     using t = startGuardedServer();
     await grant(t, MAKER);
-    await t.ask(ADMIN, 'POST', `${RBAC}/clusterroles`, {
+    await t.send(ADMIN, 'POST', `${RBAC}/clusterroles`, {
       ...role('x', secrets),
       metadata: { name: 'x', finalizers: ['a/b'] },
     });
-    const labelled = await t.ask(ann, 'PATCH', `${RBAC}/clusterroles/x`, { metadata: { labels: { a: 'b' } } }, MERGE);
+    const labelled = await t.send(ann, 'PATCH', `${RBAC}/clusterroles/x`, { metadata: { labels: { a: 'b' } } }, MERGE);
     expect(labelled.code).toBe(403);
-    const freed = await t.ask(ann, 'PATCH', `${RBAC}/clusterroles/x`, { metadata: { finalizers: null } }, MERGE);
-    expect(freed.code).toBe(200);
+    const unfinalized = await t.send(ann, 'PATCH', `${RBAC}/clusterroles/x`, { metadata: { finalizers: null } }, MERGE);
+    expect(unfinalized.code).toBe(200);
   });
 
   it('are evaluated for the impersonated user', async () => {
     using t = startGuardedServer();
     await grant(t, MAKER);
     const as = [['impersonate-user', 'ann']] as const;
-    expect((await t.ask(ADMIN, 'POST', `${RBAC}/clusterroles`, role('x', secrets), as)).code).toBe(403);
-    expect((await t.ask(ann, 'GET', '/api/v1/pods', undefined, [['impersonate-user', 'admin']])).body.message).toBe(
+    expect((await t.send(ADMIN, 'POST', `${RBAC}/clusterroles`, role('x', secrets), as)).code).toBe(403);
+    expect((await t.send(ann, 'GET', '/api/v1/pods', undefined, [['impersonate-user', 'admin']])).body.message).toBe(
       'users "admin" is forbidden: User "ann" cannot impersonate resource "users" in API group "" at the cluster scope',
     );
   });

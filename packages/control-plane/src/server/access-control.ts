@@ -23,7 +23,7 @@ import {
 import { selfSubjectRulesReview } from './virtual-kinds/rules-review.ts';
 import { defaultTokenRequest, tokenRequest } from './virtual-kinds/token-request.ts';
 import { selfSubjectReview, tokenReview } from './virtual-kinds/token-reviews.ts';
-import { serveComputedKinds, serveTokenRequests } from './virtual-kinds/virtual-kinds.ts';
+import { serveTokenRequests, serveVirtualKinds } from './virtual-kinds/virtual-kinds.ts';
 
 /** AccessControlOptions configures the users that a server accepts and where it stores their rights. */
 export interface AccessControlOptions {
@@ -81,7 +81,7 @@ export function createAccessControl(options: AccessControlOptions): AccessContro
   const index = new RbacIndex(storage);
   const authorizer = new RbacAuthorizer(index);
   serveTokenRequests(registry, tokenRequest(storage, serviceAccounts), defaultTokenRequest);
-  serveComputedKinds(registry, {
+  serveVirtualKinds(registry, {
     'authentication.k8s.io': { tokenreviews: tokenReview(authenticator), selfsubjectreviews: selfSubjectReview },
     'authorization.k8s.io': {
       subjectaccessreviews: subjectAccessReview(authorizer),

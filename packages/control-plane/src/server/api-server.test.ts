@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { readYaml } from './bodies/read-yaml.ts';
-import { type Answer, startTestServer, type TestServer } from './in-process.test-support.ts';
+import { startTestServer, type TestResponse, type TestServer } from './in-process.test-support.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const MERGE = { 'content-type': 'application/merge-patch+json' };
 
-async function create(t: TestServer, name: string, more: object = {}): Promise<Answer> {
+async function create(t: TestServer, name: string, more: object = {}): Promise<TestResponse> {
   return t.call('POST', MAPS, { metadata: { name, ...(more as { metadata?: object }).metadata }, data: { x: '1' } });
 }
 
@@ -98,8 +98,8 @@ describe('objects', () => {
   ])('refuse %s', async (_name, method, url, body, status, message) => {
     const t = startTestServer();
     await create(t, 'a');
-    const answer = await t.call(method, url, body);
-    expect([answer.status, answer.body.message]).toEqual([status, expect.stringContaining(message)]);
+    const response = await t.call(method, url, body);
+    expect([response.status, response.body.message]).toEqual([status, expect.stringContaining(message)]);
   });
 
   it('drop unknown fields with a warning, an error or silently, as fieldValidation demands', async () => {
@@ -204,9 +204,9 @@ describe('lists', () => {
 
   it('refuse a resourceVersion that does not exist yet, after a wait', async () => {
     const t = startTestServer();
-    const asked = t.call('GET', `${MAPS}?resourceVersion=99`);
+    const pending = t.call('GET', `${MAPS}?resourceVersion=99`);
     await t.clock.advance(3_000);
-    const { status, body, headers } = await asked;
+    const { status, body, headers } = await pending;
     expect([status, body.message, headers['retry-after']]).toEqual([
       504,
       'Timeout: Too large resource version: 99, current: 1',
@@ -236,7 +236,7 @@ describe('watches', () => {
     for (const name of ['a', 'b', 'c']) await create(t, name);
     const events = await t.stream(`${MAPS}?watch=true&resourceVersion=3`);
     expect(await next(events)).toEqual(['ADDED', 'c', '4']);
-    t.server.storage.forgetHistory();
+    t.server.storage.compactHistory();
     const late = await t.stream(`${MAPS}?watch=true&resourceVersion=3`);
     expect((await late.next()).value).toMatchObject({
       type: 'ERROR',

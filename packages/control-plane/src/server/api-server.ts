@@ -1,6 +1,6 @@
 import { type Clock, type Random, systemClock, systemRandom } from '@bowline/machinery';
 import { Admission, type AdmissionPlugin } from './admission/admission.ts';
-import type { Audited, AuditTrail } from './audit/audit-trail.ts';
+import type { AuditDetails, AuditTrail } from './audit/audit-trail.ts';
 import type { Authenticator } from './authentication/create-authenticator.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import { impersonated } from './authorization/impersonation.ts';
@@ -8,7 +8,7 @@ import { refusal } from './authorization/refusal.ts';
 import type { FieldTracking } from './fields/field-tracking.ts';
 import { bodyFormats } from './handlers/body-formats.ts';
 import type { RequestContext, ServerParts } from './handlers/context.ts';
-import { type AskKubelet, askKubeletOverHttps } from './handlers/kubelet.ts';
+import { type KubeletRequester, requestKubeletOverHttps } from './handlers/kubelet-client.ts';
 import { serveResource } from './handlers/serve-resource.ts';
 import type { ApiRequest, ApiResponse, Route } from './http/api-request.ts';
 import { prefersYaml, YAML } from './http/negotiate.ts';
@@ -31,7 +31,7 @@ export interface ApiServerOptions {
   /** Records every request. Defaults to none. */
   readonly audit?: AuditTrail | undefined;
   /** Fetches container logs from nodes. Defaults to HTTPS, accepting any certificate of a kubelet. */
-  readonly askKubelet?: AskKubelet | undefined;
+  readonly requestKubelet?: KubeletRequester | undefined;
   /** Defaults to the clock of the machine. */
   readonly clock?: Clock | undefined;
   /** Defaults to the system's random source. */
@@ -66,12 +66,12 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     admission: new Admission(options.admission),
     fields: options.fields,
     strategicMerge: options.strategicMerge,
-    askKubelet: options.askKubelet ?? askKubeletOverHttps,
+    requestKubelet: options.requestKubelet ?? requestKubeletOverHttps,
     clock,
     random: options.random ?? systemRandom,
   };
 
-  const answer = async (request: ApiRequest, warnings: string[], audited: Audited): Promise<ApiResponse> => {
+  const respond = async (request: ApiRequest, warnings: string[], audited: AuditDetails): Promise<ApiResponse> => {
     const url = readUrl(request.url);
     if (!url) return BAD_REQUEST;
     const { path, query } = url;
@@ -107,12 +107,12 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     storage: parts.storage,
     async handle(request) {
       const warnings: string[] = [];
-      const audited: Audited = {};
+      const audited: AuditDetails = {};
       const recorded = audit?.begin(request, audited) ?? ((response: ApiResponse) => response);
       const format = async (response: ApiResponse): Promise<ApiResponse> =>
         prefersYaml(request.headers.accept) ? inYaml(request, response) : response;
       try {
-        return recorded(withWarnings(await format(await answer(request, warnings, audited)), warnings));
+        return recorded(withWarnings(await format(await respond(request, warnings, audited)), warnings));
       } catch (error) {
         if (error instanceof StatusError)
           return recorded(withWarnings(await format(statusResponse(error)), warnings), error);

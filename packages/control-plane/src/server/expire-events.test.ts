@@ -78,14 +78,14 @@ describe('expireEvents', () => {
       },
     };
     const storage = new Storage({ clock, journal });
-    const told: unknown[] = [];
-    using _ = expireEvents({ storage, clock, onError: (error) => told.push(error) });
+    const reported: unknown[] = [];
+    using _ = expireEvents({ storage, clock, onError: (error) => reported.push(error) });
     storage.create('events', 'default/a', { metadata: { name: 'a', uid: 'a' } });
     full = new Error('no space left');
     await clock.advance(60 * MINUTE);
-    expect([told, storage.size('events')]).toEqual([[full], 1]);
+    expect([reported, storage.size('events')]).toEqual([[full], 1]);
     full = undefined;
     await clock.advance(10_000);
-    expect([told.length, storage.size('events')]).toEqual([1, 0]);
+    expect([reported.length, storage.size('events')]).toEqual([1, 0]);
   });
 });

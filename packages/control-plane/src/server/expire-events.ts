@@ -5,11 +5,11 @@ import { objectOf, type Stored } from './storage/stored.ts';
 
 const COLLECTION = 'events';
 /** The real server keeps Events this long after their last write by default. */
-const LIFE_MS = 60 * 60_000;
+const LIFETIME_MS = 60 * 60_000;
 /** Removes many Events at once, instead of each by a timer of its own. */
-const LEAST_BETWEEN_MS = 10_000;
+const MIN_INTERVAL_MS = 10_000;
 /** When Events of an earlier run are first checked: not while the server starts. */
-const FIRST_LOOK_MS = 60_000;
+const FIRST_CHECK_MS = 60_000;
 
 /** ExpireEventsOptions holds the dependencies of expireEvents. */
 export interface ExpireEventsOptions {
@@ -33,18 +33,18 @@ class EventExpiry implements Disposable {
   /** When each Event was written, by the monotonic clock, oldest first. */
   #written = new Map<string, number>();
   #timer: Timer | undefined;
-  #areOlderKnown: boolean;
+  #hasReadOlder: boolean;
 
   constructor(options: ExpireEventsOptions) {
     this.#options = options;
-    this.#areOlderKnown = options.storage.size(COLLECTION) === 0;
+    this.#hasReadOlder = options.storage.size(COLLECTION) === 0;
     this.#watch = options.storage.watch(COLLECTION, ({ key, current }) => {
       // A map keeps the insertion order of its keys.
       this.#written.delete(key);
       if (current) this.#written.set(key, options.clock.monotonic());
-      this.#plan();
+      this.#schedule();
     });
-    if (!this.#areOlderKnown) this.#after(FIRST_LOOK_MS);
+    if (!this.#hasReadOlder) this.#after(FIRST_CHECK_MS);
   }
 
   [Symbol.dispose](): void {
@@ -52,28 +52,28 @@ class EventExpiry implements Disposable {
     this.#watch[Symbol.dispose]();
   }
 
-  #plan(): void {
+  #schedule(): void {
     const [oldest] = this.#written.values();
     if (this.#timer || oldest === undefined) return;
-    this.#after(Math.max(LEAST_BETWEEN_MS, oldest + LIFE_MS - this.#options.clock.monotonic()));
+    this.#after(Math.max(MIN_INTERVAL_MS, oldest + LIFETIME_MS - this.#options.clock.monotonic()));
   }
 
   #after(delayMs: number): void {
     this.#timer = this.#options.clock.setTimer(delayMs, () => {
       try {
-        if (!this.#areOlderKnown) this.#learnOlder();
+        if (!this.#hasReadOlder) this.#readOlder();
         this.#sweep();
       } catch (error) {
         this.#options.onError(error);
       }
       this.#timer = undefined;
-      this.#plan();
+      this.#schedule();
     });
   }
 
   #sweep(): void {
     const { storage, clock } = this.#options;
-    const lastWritten = clock.monotonic() - LIFE_MS;
+    const lastWritten = clock.monotonic() - LIFETIME_MS;
     for (const [key, written] of this.#written) {
       if (written > lastWritten) return;
       const stored = storage.get(COLLECTION, key);
@@ -83,7 +83,7 @@ class EventExpiry implements Disposable {
   }
 
   /** Reads when Events were written that were stored before the watch started, from the Events themselves. */
-  #learnOlder(): void {
+  #readOlder(): void {
     const { storage, clock } = this.#options;
     const ahead = clock.monotonic() - clock.now();
     const older: [string, number][] = [];
@@ -91,7 +91,7 @@ class EventExpiry implements Disposable {
       if (!this.#written.has(stored.key)) older.push([stored.key, Math.min(writtenAt(stored), clock.now()) + ahead]);
     older.sort(([, a], [, b]) => a - b);
     this.#written = new Map([...older, ...this.#written]);
-    this.#areOlderKnown = true;
+    this.#hasReadOlder = true;
   }
 }
 

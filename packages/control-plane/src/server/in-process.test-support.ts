@@ -3,13 +3,13 @@ import type { AdmissionPlugin } from './admission/admission.ts';
 import { type ApiServer, createApiServer } from './api-server.ts';
 import type { AuditTrail } from './audit/audit-trail.ts';
 import { trackFields } from './fields/track-fields.ts';
-import type { AskKubelet } from './handlers/kubelet.ts';
+import type { KubeletRequester } from './handlers/kubelet-client.ts';
 import { builtInResources } from './registry/built-in-resources.ts';
 import { Registry } from './registry/registry.ts';
 import { Storage } from './storage/storage.ts';
 
-/** Answer is a response with a parsed JSON body. */
-export interface Answer {
+/** TestResponse is a response with a parsed JSON body. */
+export interface TestResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Record<string, unknown> & {
@@ -23,7 +23,7 @@ export interface Answer {
 export interface TestServer {
   readonly server: ApiServer;
   readonly clock: VirtualClock;
-  call(method: string, url: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  call(method: string, url: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestResponse>;
   /** stream starts a watch; each value is one line. */
   stream(url: string, signal?: AbortSignal): Promise<AsyncGenerator<Record<string, unknown>>>;
 }
@@ -31,11 +31,11 @@ export interface TestServer {
 /** startTestServer starts a server with the built-in kinds. */
 export function startTestServer({
   admission = [],
-  askKubelet,
+  requestKubelet,
   audit,
 }: {
   admission?: readonly AdmissionPlugin[];
-  askKubelet?: AskKubelet;
+  requestKubelet?: KubeletRequester;
   audit?: AuditTrail;
 } = {}): TestServer {
   const clock = new VirtualClock();
@@ -47,7 +47,7 @@ export function startTestServer({
     fields: trackFields(registry),
     strategicMerge,
     admission,
-    askKubelet,
+    requestKubelet,
     audit,
     routes: [],
     clock,
@@ -86,7 +86,7 @@ export function startTestServer({
       if (isJson && typeof response.body !== 'string')
         throw new TypeError(`the response to ${method} ${url} is not text`);
       const text = typeof response.body === 'string' ? response.body : await textOf(response.body);
-      return { ...response, body: isJson ? (JSON.parse(text) as Answer['body']) : { message: text } };
+      return { ...response, body: isJson ? (JSON.parse(text) as TestResponse['body']) : { message: text } };
     },
     async stream(url, signal = new AbortController().signal) {
       const { body } = await send('GET', url, undefined, {}, signal);

@@ -16,11 +16,11 @@ import { connectClient } from '../connect-client.ts';
 import type { ControlPlaneAccess, Identity } from '../control-plane.ts';
 import type { KubeconfigDocument } from '../kubeconfig.ts';
 import { type Steering, steering } from '../node-agent/steer.ts';
-import { lendControlPlane } from './own-control-plane.ts';
-import { OwnNames } from './own-names.ts';
-import { CLUSTER_LABEL } from './own-namespaces.ts';
+import { CLUSTER_LABEL } from './isolated-client.ts';
+import { lendControlPlane } from './lend-control-plane.ts';
 import { type OperatorsOptions, type RunningOperators, runOperators } from './run-operators.ts';
 import { sharedControlPlane } from './shared-control-plane.ts';
+import { TestNames } from './test-names.ts';
 import { type Selection, type UntilOptions, until, untilGone, untilList } from './until.ts';
 
 /** ClusterOptions configures the namespaces and the control plane of a test. */
@@ -117,7 +117,7 @@ export async function cluster(options?: ClusterOptions): Promise<Cluster>;
 export async function cluster(options: ClusterOptions & Partial<OperatorsOptions> = {}): Promise<Cluster> {
   const { controlPlane, prefix, isolation: wanted, operators = [], ...others } = options;
   const isolation = wanted ?? (hasClusterScopedKind(operators) ? 'control-plane' : 'shared');
-  const ours = new OwnNames();
+  const ours = new TestNames();
   const c = await emptyCluster({ controlPlane, prefix, isolation }, ours);
   if (!options.operators) return c;
   try {
@@ -134,7 +134,7 @@ function hasClusterScopedKind(operators: readonly Operator[]): boolean {
 }
 
 /** emptyCluster returns a cluster without operators; `names` generates its names. */
-async function emptyCluster(options: ClusterOptions, names: OwnNames): Promise<Cluster> {
+async function emptyCluster(options: ClusterOptions, names: TestNames): Promise<Cluster> {
   const isLent = options.controlPlane === undefined && options.isolation === 'control-plane';
   const lent = isLent ? await lendControlPlane() : undefined;
   const controlPlane = lent?.controlPlane ?? options.controlPlane ?? (await sharedControlPlane());

@@ -11,11 +11,11 @@ import { isNotFound } from '@bowline/runtime/client';
 import { type WebhookAddress, webhookConfigurations } from '@bowline/runtime/install';
 import type { Manager } from '@bowline/runtime/manager';
 import type { Cluster } from './cluster.ts';
-import { CLUSTER_LABEL } from './own-namespaces.ts';
+import { CLUSTER_LABEL } from './isolated-client.ts';
 import { waitFor } from './wait-for.ts';
 
-/** Chart holds the values that a test's webhook configurations are built from. */
-export interface Chart {
+/** WebhookConfigurationOptions holds the values that a test's webhook configurations are built from. */
+export interface WebhookConfigurationOptions {
   readonly manager: Manager;
   readonly managerNamespace: string;
   /** The namespaces that the operators are limited to; undefined when they are not. */
@@ -30,13 +30,17 @@ export interface Chart {
  * configureWebhooks does what the chart does in production: it creates the configurations, limited to the test's
  * namespaces, and waits until the operator has written its authority into them and the API server has seen that.
  */
-export async function configureWebhooks(c: Cluster, operator: Operator, chart: Chart): Promise<void> {
-  const { managerNamespace, namespaces, name, signal } = chart;
+export async function configureWebhooks(
+  c: Cluster,
+  operator: Operator,
+  options: WebhookConfigurationOptions,
+): Promise<void> {
+  const { managerNamespace, namespaces, name, signal } = options;
   const { validating, mutating } = webhookConfigurations({
     operator: operator.name,
     domain: operator.domain,
     webhooks: operator.webhooks,
-    address: await addressOf(c, operator, chart),
+    address: await addressOf(c, operator, options),
     ownNamespace: managerNamespace,
     ownKinds: operator.resources,
     name,
@@ -48,16 +52,20 @@ export async function configureWebhooks(c: Cluster, operator: Operator, chart: C
   ]);
 }
 
-async function addressOf(c: Cluster, operator: Operator, chart: Chart): Promise<WebhookAddress> {
-  const portNow = () => chart.manager.status().find((each) => each.name === operator.name)?.webhookPort;
+async function addressOf(
+  c: Cluster,
+  operator: Operator,
+  options: WebhookConfigurationOptions,
+): Promise<WebhookAddress> {
+  const currentPort = () => options.manager.status().find((each) => each.name === operator.name)?.webhookPort;
   await waitFor(
     `the webhooks of ${operator.name} to be served`,
-    () => Promise.resolve(portNow() !== undefined),
-    chart.signal,
+    () => Promise.resolve(currentPort() !== undefined),
+    options.signal,
   );
-  const port = portNow();
-  if (chart.reachedAt === 'loopback') return { url: `https://127.0.0.1:${port}` };
-  const service = { namespace: chart.managerNamespace, name: `${operator.name}-webhook` };
+  const port = currentPort();
+  if (options.reachedAt === 'loopback') return { url: `https://127.0.0.1:${port}` };
+  const service = { namespace: options.managerNamespace, name: `${operator.name}-webhook` };
   // Nothing routes to a cluster IP here, but the API server connects to the name of an ExternalName Service as it is.
   const spec = { type: 'ExternalName', externalName: '127.0.0.1' } as const;
   if (!(await c.admin.find(Service, service))) await c.admin.create(Service, { metadata: service, spec });
@@ -74,14 +82,14 @@ async function configure<T extends Configuration>(
 ): Promise<void> {
   const key = keyOf(wanted);
   // After a restart the configuration exists, with the address of the previous process.
-  const deleted = () =>
+  const deleteConfiguration = () =>
     c.admin.delete(kind, key).catch((error: unknown) => {
       if (!isNotFound(error)) throw error;
     });
-  await deleted();
-  await c.admin.create(kind, limited(wanted, c.namespace));
-  c.onDispose(deleted);
-  await waitFor(`the API server to call ${key.name}`, () => isAsked(c, kind, key.name), signal);
+  await deleteConfiguration();
+  await c.admin.create(kind, limitedToTest(wanted, c.namespace));
+  c.onDispose(deleteConfiguration);
+  await waitFor(`the API server to call ${key.name}`, () => isCalled(c, kind, key.name), signal);
 }
 
 /** The label that selects a namespace by its name. */
@@ -96,10 +104,10 @@ function probeLabel(kind: string | undefined): string {
 }
 
 /**
- * limited restricts a configuration to the test's namespaces, and adds a webhook that no operator serves: the error
+ * limitedToTest restricts a configuration to the test's namespaces, and adds a webhook that no operator serves: the error
  * that the API server returns for it shows how much of the configuration the API server has observed.
  */
-function limited<T extends Configuration>(wanted: T, cluster: string): T {
+function limitedToTest<T extends Configuration>(wanted: T, cluster: string): T {
   const webhooks = (wanted.webhooks ?? []).map((each) => {
     const { matchExpressions = [], ...others } = each.namespaceSelector ?? {};
     // These select the test's namespaces by name: an operator that cannot read namespaces knows no other label of them.
@@ -126,7 +134,7 @@ function limited<T extends Configuration>(wanted: T, cluster: string): T {
 }
 
 /** Whether the API server reached the server of a configuration's webhooks, and trusted it. */
-async function isAsked(c: Cluster, kind: Resource, name: string): Promise<boolean> {
+async function isCalled(c: Cluster, kind: Resource, name: string): Promise<boolean> {
   const metadata = { namespace: c.namespace, name: c.uniqueName('probe'), labels: { [probeLabel(kind.kind)]: name } };
   try {
     // A kind that no operator has webhooks for: their responses would come first.

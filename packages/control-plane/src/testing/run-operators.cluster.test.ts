@@ -10,19 +10,19 @@ const seals = controller(ConfigMap, { name: 'seals', labelSelector: 'seal' })
 const operator = defineOperator({ name: 'seals', domain: 'bowline.dev', controllers: [seals] });
 
 it('can remove a permission from an operator, and shows its requests to the test', async () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   await using c = await cluster({
     operators: [operator],
-    rights: (manifests) =>
+    modifyRbac: (manifests) =>
       manifests.map((each) =>
         'rules' in each
           ? { ...each, rules: each.rules?.filter(({ resources }) => !resources?.includes('secrets')) ?? [] }
           : each,
       ),
-    through: (client) => client.checked(({ verb, resource }) => void asked.push(`${verb} ${resource?.plural}`)),
+    wrapClient: (client) => client.checked(({ verb, resource }) => void requests.push(`${verb} ${resource?.plural}`)),
   });
   await c.admin.create(ConfigMap, { metadata: { namespace: c.namespace, name: 'a', labels: { seal: 'x' } } });
-  await vi.waitFor(() => expect(asked).toContain('get secrets'), { timeout: 20_000, interval: 20 });
+  await vi.waitFor(() => expect(requests).toContain('get secrets'), { timeout: 20_000, interval: 20 });
   await vi.waitFor(
     async () => {
       const events = await c.controlPlane.audit();
@@ -72,7 +72,7 @@ it('stops starting when the signal is aborted', async () => {
   const starting = cluster({
     operators,
     signal: stop.signal,
-    rights: (manifests) => {
+    modifyRbac: (manifests) => {
       stop.abort(given);
       return manifests;
     },

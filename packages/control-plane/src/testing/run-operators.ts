@@ -29,9 +29,9 @@ import { Manager, type ManagerOptions, type WebhookServing } from '@bowline/runt
 import type { AuditEvent } from '../server/audit/audit-event.ts';
 import type { Cluster } from './cluster.ts';
 import { configureWebhooks } from './configure-webhooks.ts';
-import { dropFinalizers } from './own-control-plane.ts';
-import type { OwnNames } from './own-names.ts';
-import { CLUSTER_LABEL, withoutOthersObjects } from './own-namespaces.ts';
+import { CLUSTER_LABEL, isolatedClient } from './isolated-client.ts';
+import { dropFinalizers } from './lend-control-plane.ts';
+import type { TestNames } from './test-names.ts';
 import { waitFor } from './wait-for.ts';
 
 /** OperatorsOptions configures which operators run in a test's cluster, and how. */
@@ -53,14 +53,14 @@ export interface OperatorsOptions
    * Returns the namespaces that the operators are limited to, as in an install without cluster-wide rights. Defaults to
    * the whole cluster.
    */
-  readonly within?: ((c: Cluster) => Promise<readonly string[]>) | undefined;
+  readonly selectNamespaces?: ((c: Cluster) => Promise<readonly string[]>) | undefined;
   /**
    * Changes the rights of an operator's account, to test how it behaves without them. Defaults to exactly what it
    * declares.
    */
-  readonly rights?: ((manifests: readonly RbacManifest[]) => readonly RbacManifest[]) | undefined;
+  readonly modifyRbac?: ((manifests: readonly RbacManifest[]) => readonly RbacManifest[]) | undefined;
   /** Wraps the clients of the operators, to observe or disturb their calls. Defaults to no wrapper. */
-  readonly through?: ((client: Client) => Client) | undefined;
+  readonly wrapClient?: ((client: Client) => Client) | undefined;
   /** The address where probes are served; `manager.ports` holds the port. Defaults to none. */
   readonly healthAddress?: string | undefined;
   /** How webhooks are reached and certified. Defaults to a separate loopback port for every operator. */
@@ -94,11 +94,11 @@ export interface RunningOperators {
   /** idle waits until every controller runs and no work is left at this moment. */
   idle(): Promise<void>;
   /**
-   * pass advances a VirtualClock from one due timer to the next, and waits after each until all work that it triggers
-   * is done: a request in flight must not time out. `leastStepMs` groups the timers that fall due within it; defaults
+   * advanceTime advances a VirtualClock from one due timer to the next, and waits after each until all work that it triggers
+   * is done: a request in flight must not time out. `minStepMs` groups the timers that fall due within it; defaults
    * to 0.
    */
-  pass(ms: number, leastStepMs?: number): Promise<void>;
+  advanceTime(ms: number, minStepMs?: number): Promise<void>;
   /** The requests that the operators have sent to the API server so far, as `verb resource namespace/name`. */
   readonly requests: readonly string[];
   /**
@@ -113,10 +113,10 @@ export interface RunningOperators {
  * rights that it declares, and runs them in one manager until the cluster is disposed of. `ours` holds the test's
  * names.
  */
-export async function runOperators(c: Cluster, options: OperatorsOptions, ours: OwnNames): Promise<RunningOperators> {
-  const { operators, rights = (manifests) => manifests, through = (client) => client, ...given } = options;
-  const { webhooks: serving = {}, signal, within, ...others } = given;
-  const namespaces = await within?.(c);
+export async function runOperators(c: Cluster, options: OperatorsOptions, ours: TestNames): Promise<RunningOperators> {
+  const { operators, modifyRbac = (manifests) => manifests, wrapClient = (client) => client, ...given } = options;
+  const { webhooks: serving = {}, signal, selectNamespaces, ...others } = given;
+  const namespaces = await selectNamespaces?.(c);
   // As in production, the manager is not in the namespace of its users' objects: webhooks exclude its namespace.
   const managerNamespace = await c.createNamespace('manager');
   const resources = operators.flatMap((operator) => operator.resources);
@@ -124,7 +124,7 @@ export async function runOperators(c: Cluster, options: OperatorsOptions, ours: 
     const fieldManager = operatorIdentity(operator).fieldManagers.crds;
     await installCustomResourceDefinitions(c.admin, operator.resources, { fieldManager });
   }
-  for (const owner of ownersOf(operators)) await untilMayOwn(c, owner, signal);
+  for (const owner of ownersOf(operators)) await untilOwnerAccepted(c, owner, signal);
   const requests: string[] = [];
   const clients = new Map<string, Client>();
   const configurationNames = new Map<string, string>();
@@ -136,9 +136,9 @@ export async function runOperators(c: Cluster, options: OperatorsOptions, ours: 
     const wanted = { namespace: managerNamespace, serviceAccount: name, name, webhooks };
     const configured = await withConfig(operator, options.config?.[operator.name]);
     const manifests = rbacManifests(withinNamespaces(configured, namespaces), wanted);
-    const client = await identityOf(c, rights(manifests), signal);
+    const client = await identityOf(c, modifyRbac(manifests), signal);
     const recording = client.checked((request) => void requests.push(describeRequest(request)));
-    clients.set(operator.name, withoutOthersObjects(through(recording), ours));
+    clients.set(operator.name, isolatedClient(wrapClient(recording), ours));
   }
 
   const start = () => {
@@ -209,12 +209,12 @@ export async function runOperators(c: Cluster, options: OperatorsOptions, ours: 
       await configure();
     },
     idle,
-    async pass(ms, leastStepMs = 0) {
+    async advanceTime(ms, minStepMs = 0) {
       const { clock } = others;
       if (!(clock instanceof VirtualClock)) throw new TypeError('time can only be advanced on a VirtualClock');
       const end = clock.monotonic() + ms;
       for (let left = ms; left > 0; left = end - clock.monotonic()) {
-        await clock.advance(Math.min(Math.max(clock.nextDueInMs ?? left, leastStepMs), left));
+        await clock.advance(Math.min(Math.max(clock.nextDueInMs ?? left, minStepMs), left));
         await idle();
       }
     },
@@ -296,16 +296,16 @@ function ownersOf(operators: readonly Operator[]): readonly Resource[] {
 }
 
 /** Kinds that were seen to own objects, each with its API server: one check is enough. */
-const owning = new Set<string>();
+const acceptedOwners = new Set<string>();
 
 /**
- * untilMayOwn waits until the API server accepts objects of a kind as owners. Its admission discovers new kinds only
+ * untilOwnerAccepted waits until the API server accepts objects of a kind as owners. Its admission discovers new kinds only
  * every 30 s, and until then rejects, for all users but administrators, any object that they would own.
  */
-async function untilMayOwn(c: Cluster, owner: Resource, signal: AbortSignal | undefined): Promise<void> {
+async function untilOwnerAccepted(c: Cluster, owner: Resource, signal: AbortSignal | undefined): Promise<void> {
   const { clusters } = await c.kubeconfig('admin');
   const id = `${owner.id} at ${clusters[0]?.cluster.server}`;
-  if (owning.has(id)) return;
+  if (acceptedOwners.has(id)) return;
   const { client } = await c.serviceAccount({
     clusterRules: [
       { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
@@ -320,23 +320,23 @@ async function untilMayOwn(c: Cluster, owner: Resource, signal: AbortSignal | un
     blockOwnerDeletion: true,
   };
   const owned = { metadata: { namespace: c.namespace, name: 'owned', ownerReferences: [reference] } };
-  const mayOwn = async (): Promise<boolean> => {
+  const isOwnerAccepted = async (): Promise<boolean> => {
     try {
       await client.create(ConfigMap, owned, { dryRun: true });
-      owning.add(id);
+      acceptedOwners.add(id);
       return true;
     } catch (error) {
       if (isForbidden(error)) return false;
       throw error;
     }
   };
-  await waitFor(`the API server to let ${owner.kind} own objects`, mayOwn, signal);
+  await waitFor(`the API server to let ${owner.kind} own objects`, isOwnerAccepted, signal);
 }
 
 async function isGranted(client: Client, rule: PolicyRule, namespace: string | undefined): Promise<boolean> {
   const [resource = '', subresource] = (rule.resources?.[0] ?? '').split('/');
   const name = rule.resourceNames?.[0];
-  const { allowed } = await client.mayI({
+  const { allowed } = await client.canI({
     verb: rule.verbs[0] ?? '',
     group: rule.apiGroups?.[0] ?? '',
     resource,
@@ -348,7 +348,7 @@ async function isGranted(client: Client, rule: PolicyRule, namespace: string | u
 }
 
 /** deleteNamespaces removes the namespaces that the operators created: no other cleanup knows them. */
-async function deleteNamespaces(admin: Client, ours: OwnNames): Promise<void> {
+async function deleteNamespaces(admin: Client, ours: TestNames): Promise<void> {
   const { items } = await admin.list(Namespace);
   const left = items.filter(
     ({ metadata }) => ours.includes(metadata?.name) && metadata?.labels?.[CLUSTER_LABEL] === undefined,

@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { BowlineError } from '@bowline/runtime';
 
 /** The longest wait, in real time: longer than the API server caches its list of kinds. */
-const LONGEST_WAIT_MS = 45_000;
-const BETWEEN_LOOKS_MS = 20;
+const MAX_WAIT_MS = 45_000;
+const POLL_INTERVAL_MS = 20;
 
 /**
- * waitFor polls until a condition is true, for conditions that no watch reports. An aborted signal ends it with its
+ * runWithSlot polls until a condition is true, for conditions that no watch reports. An aborted signal ends it with its
  * reason.
  */
 export async function waitFor(what: string, isTrue: () => Promise<boolean>, signal?: AbortSignal): Promise<void> {
@@ -14,9 +14,9 @@ export async function waitFor(what: string, isTrue: () => Promise<boolean>, sign
   signal?.throwIfAborted();
   while (!(await isTrue())) {
     signal?.throwIfAborted();
-    if (performance.now() - startedAt > LONGEST_WAIT_MS) {
-      throw new BowlineError('BOWLINE_UNTIL_TIMEOUT', `timed out after ${LONGEST_WAIT_MS} ms waiting for ${what}`);
+    if (performance.now() - startedAt > MAX_WAIT_MS) {
+      throw new BowlineError('BOWLINE_UNTIL_TIMEOUT', `timed out after ${MAX_WAIT_MS} ms waiting for ${what}`);
     }
-    await pause(BETWEEN_LOOKS_MS);
+    await pause(POLL_INTERVAL_MS);
   }
 }

@@ -4,26 +4,26 @@ import { forEachConcurrently } from './for-each-concurrently.ts';
 /** A gate is work that ends when the test opens it. */
 function gates() {
   const open: (() => void)[] = [];
-  const begun: number[] = [];
+  const started: number[] = [];
   return {
-    begun,
+    started,
     work: (item: number) => {
-      begun.push(item);
+      started.push(item);
       return new Promise<void>((resolve) => open.push(resolve));
     },
-    release: async (place: number) => {
-      open[place]?.();
+    release: async (index: number) => {
+      open[index]?.();
       await new Promise(setImmediate);
     },
   };
 }
 
 it('processes up to the limit of items at a time, and starts the next when one is done', async () => {
-  const { begun, work, release } = gates();
+  const { started, work, release } = gates();
   const done = forEachConcurrently([1, 2, 3, 4], 2, work);
-  expect(begun).toEqual([1, 2]);
+  expect(started).toEqual([1, 2]);
   await release(1);
-  expect(begun).toEqual([1, 2, 3]);
+  expect(started).toEqual([1, 2, 3]);
   await release(2);
   await release(3);
   await release(0);
@@ -53,7 +53,7 @@ it('treats a synchronous throw as a failure of the item', async () => {
 });
 
 it('starts no item after an abort, waits for the running ones, and rejects with the reason', async () => {
-  const { begun, work, release } = gates();
+  const { started, work, release } = gates();
   const stop = new AbortController();
   const reason = new Error('enough');
   let ended = false;
@@ -67,7 +67,7 @@ it('starts no item after an abort, waits for the running ones, and rejects with 
   expect(ended).toBe(false);
   await release(1);
   await expect(watched).rejects.toBe(reason);
-  expect(begun).toEqual([1, 2]);
+  expect(started).toEqual([1, 2]);
 });
 
 it('ignores an abort after the last item has started', async () => {

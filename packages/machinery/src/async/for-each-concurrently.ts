@@ -32,21 +32,21 @@ export async function forEachConcurrently<T>(
       `invalid concurrency limit ${limit}: use an integer of at least 1`,
     );
   }
-  const failures: (ItemFailure<T> & { readonly place: number })[] = [];
+  const failures: (ItemFailure<T> & { readonly index: number })[] = [];
   const all = [...items];
   const numbered = all.entries();
   // All workers share one iterator: a free worker takes the next item.
   const worker = async (): Promise<void> => {
-    for (const [place, item] of numbered) {
+    for (const [index, item] of numbered) {
       signal?.throwIfAborted();
       try {
         await work(item);
       } catch (error) {
-        failures.push({ item, error, place });
+        failures.push({ item, error, index });
       }
     }
   };
   const ended = await Promise.allSettled(Array.from({ length: Math.min(limit, all.length) }, worker));
   for (const each of ended) if (each.status === 'rejected') throw each.reason;
-  return failures.toSorted((a, b) => a.place - b.place).map(({ item, error }) => ({ item, error }));
+  return failures.toSorted((a, b) => a.index - b.index).map(({ item, error }) => ({ item, error }));
 }

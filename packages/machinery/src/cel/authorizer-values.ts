@@ -1,5 +1,5 @@
-/** ResourceQuestion describes an access to objects; unspecified parts are empty. */
-export interface ResourceQuestion {
+/** ResourceAccessAttributes describes an access to objects; unspecified parts are empty. */
+export interface ResourceAccessAttributes {
   readonly isResource: true;
   readonly verb: string;
   readonly group: string;
@@ -9,15 +9,15 @@ export interface ResourceQuestion {
   readonly name: string;
 }
 
-/** PathQuestion describes an access to a non-resource path. */
-export interface PathQuestion {
+/** PathAccessAttributes describes an access to a non-resource path. */
+export interface PathAccessAttributes {
   readonly isResource: false;
   readonly verb: string;
   readonly path: string;
 }
 
-/** AccessQuestion describes an access that an expression checks with an authorizer. */
-export type AccessQuestion = ResourceQuestion | PathQuestion;
+/** AccessAttributes describes an access that an expression checks with an authorizer. */
+export type AccessAttributes = ResourceAccessAttributes | PathAccessAttributes;
 
 /** AccessDecision is the decision of an authorizer. */
 export interface AccessDecision {
@@ -37,9 +37,9 @@ export interface ExpressionAuthorizer {
    * authorize decides for the user that sent the request, or for a ServiceAccount. It is synchronous, because
    * expressions cannot wait.
    */
-  authorize(question: AccessQuestion, account?: Account): AccessDecision;
+  authorize(attributes: AccessAttributes, account?: Account): AccessDecision;
   /** The resource of the request: `authorizer.requestResource`. */
-  readonly requestResource: Omit<ResourceQuestion, 'isResource' | 'verb'>;
+  readonly requestResource: Omit<ResourceAccessAttributes, 'isResource' | 'verb'>;
 }
 
 /** AuthorizerValue checks the permissions of a user or ServiceAccount. */
@@ -53,8 +53,8 @@ export class AuthorizerValue {
     this.account = account;
   }
 
-  decide(question: AccessQuestion): DecisionValue {
-    return new DecisionValue(this.authorizer.authorize(question, this.account));
+  decide(attributes: AccessAttributes): DecisionValue {
+    return new DecisionValue(this.authorizer.authorize(attributes, this.account));
   }
 
   isSame(other: AuthorizerValue): boolean {
@@ -65,11 +65,11 @@ export class AuthorizerValue {
 /** PathCheckValue is an access check of a path, without the verb. */
 export class PathCheckValue {
   readonly type = 'pathCheck';
-  readonly asked: AuthorizerValue;
+  readonly authorizerValue: AuthorizerValue;
   readonly path: string;
 
-  constructor(asked: AuthorizerValue, path: string) {
-    this.asked = asked;
+  constructor(authorizerValue: AuthorizerValue, path: string) {
+    this.authorizerValue = authorizerValue;
     this.path = path;
   }
 
@@ -81,11 +81,11 @@ export class PathCheckValue {
 /** GroupCheckValue is an access check of a resource of which only the group is known. */
 export class GroupCheckValue {
   readonly type = 'groupCheck';
-  readonly asked: AuthorizerValue;
+  readonly authorizerValue: AuthorizerValue;
   readonly group: string;
 
-  constructor(asked: AuthorizerValue, group: string) {
-    this.asked = asked;
+  constructor(authorizerValue: AuthorizerValue, group: string) {
+    this.authorizerValue = authorizerValue;
     this.group = group;
   }
 
@@ -97,17 +97,17 @@ export class GroupCheckValue {
 /** ResourceCheckValue is an access check of a resource, without the verb. */
 export class ResourceCheckValue {
   readonly type = 'resourceCheck';
-  readonly asked: AuthorizerValue;
-  readonly about: ExpressionAuthorizer['requestResource'];
+  readonly authorizerValue: AuthorizerValue;
+  readonly resourceAttributes: ExpressionAuthorizer['requestResource'];
 
-  constructor(asked: AuthorizerValue, about: ExpressionAuthorizer['requestResource']) {
-    this.asked = asked;
-    this.about = about;
+  constructor(authorizerValue: AuthorizerValue, resourceAttributes: ExpressionAuthorizer['requestResource']) {
+    this.authorizerValue = authorizerValue;
+    this.resourceAttributes = resourceAttributes;
   }
 
   /** with returns the same check with another part set. */
   with(part: Partial<ExpressionAuthorizer['requestResource']>): ResourceCheckValue {
-    return new ResourceCheckValue(this.asked, { ...this.about, ...part });
+    return new ResourceCheckValue(this.authorizerValue, { ...this.resourceAttributes, ...part });
   }
 
   isSame(other: ResourceCheckValue): boolean {

@@ -10,7 +10,7 @@ import {
 import type { FieldProblem } from '../validation/field-problem.ts';
 import type { Program } from './compile.ts';
 import { type CompiledRule, compileRules, hasRules } from './compile-rules.ts';
-import { CelBudgetError, Frame, MOST_STEPS } from './frame.ts';
+import { CelBudgetError, Frame, MAX_STEPS } from './frame.ts';
 import { asResource, toValue } from './schema-values.ts';
 import { CelFailure, type CelValue, NONE, OptionalValue } from './values.ts';
 
@@ -25,7 +25,7 @@ export interface RuleContext {
 }
 
 // Ten times the budget of one rule; the API server uses the same ratio for all rules of a request.
-const MOST_STEPS_TOGETHER = 10 * MOST_STEPS;
+const MAX_TOTAL_STEPS = 10 * MAX_STEPS;
 
 interface Run {
   steps: number;
@@ -41,7 +41,7 @@ interface Pairing {
 
 /** checkRules evaluates the validation rules of a schema for a value that is otherwise valid. */
 export function checkRules(value: unknown, schema: StructuralSchema, context: RuleContext): FieldProblem[] {
-  const run: Run = { steps: MOST_STEPS_TOGETHER, problems: [], isOver: false };
+  const run: Run = { steps: MAX_TOTAL_STEPS, problems: [], isOver: false };
   const pairing = { current: context.paired, parent: undefined };
   visit(run, value, context.old, schema, context.path, pairing, context.isResource);
   return run.problems;
@@ -81,7 +81,15 @@ function visitObject(
     if (inner === undefined) continue;
     const at = own === undefined ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
     const isEmbedded = inner['x-kubernetes-embedded-resource'] === true;
-    visit(run, value[key], isObject(old) ? member(old, key) : undefined, inner, at, under(pairing, key), isEmbedded);
+    visit(
+      run,
+      value[key],
+      isObject(old) ? member(old, key) : undefined,
+      inner,
+      at,
+      childPairing(pairing, key),
+      isEmbedded,
+    );
   }
 }
 
@@ -101,11 +109,11 @@ function visitList(
   for (const [index, item] of items.entries()) {
     const key = keys === undefined ? undefined : itemKey(item, keys);
     const before = key === undefined ? undefined : oldItems?.get(key);
-    visit(run, item, before, inner, `${path}[${index}]`, under(pairing, index), isEmbedded);
+    visit(run, item, before, inner, `${path}[${index}]`, childPairing(pairing, index), isEmbedded);
   }
 }
 
-function under(pairing: Pairing, step: string | number): Pairing {
+function childPairing(pairing: Pairing, step: string | number): Pairing {
   const { current, parent } = pairing;
   if (current === undefined) return pairing;
   if (parent === undefined && (step === 'apiVersion' || step === 'kind'))
@@ -128,7 +136,7 @@ function checkRule(
   if (run.steps <= 0) {
     run.isOver = true;
     run.problems.push(
-      broken(
+      evaluationProblem(
         path,
         schema,
         'validation failed due to running out of cost budget, no further validation rules will be run',
@@ -136,28 +144,28 @@ function checkRule(
     );
     return;
   }
-  const steps = Math.min(run.steps, MOST_STEPS);
+  const steps = Math.min(run.steps, MAX_STEPS);
   const frame = new Frame([], steps);
   try {
     const self = toValue(value, schema);
     const before = old === undefined || !usesOldSelf ? undefined : toValue(old, schema);
-    const outcome = evaluate(compiled.program, frame, self, isOptional ? optionally(before) : before);
+    const outcome = evaluate(compiled.program, frame, self, isOptional ? toOptional(before) : before);
     if (outcome === true) return;
     if (!usesOldSelf && (pairing.current ?? pairing.parent)?.isUnchanged === true) return;
-    run.problems.push(failed(compiled, schema, path, value, messageOf(compiled, frame, self, before)));
+    run.problems.push(ruleViolation(compiled, schema, path, value, messageOf(compiled, frame, self, before)));
   } catch (error) {
-    if (error instanceof CelFailure) run.problems.push(broken(path, schema, failureText(error, rule)));
+    if (error instanceof CelFailure) run.problems.push(evaluationProblem(path, schema, failureText(error, rule)));
     else if (error instanceof CelBudgetError) {
       run.isOver = true;
       const text = `'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: ${ruleText(rule)}`;
-      run.problems.push(broken(path, schema, text));
+      run.problems.push(evaluationProblem(path, schema, text));
     } else throw error;
   } finally {
     run.steps -= frame.spent;
   }
 }
 
-function optionally(value: CelValue | undefined): OptionalValue {
+function toOptional(value: CelValue | undefined): OptionalValue {
   return value === undefined ? NONE : new OptionalValue(value);
 }
 
@@ -167,7 +175,7 @@ function evaluate(program: Program, frame: Frame, self: CelValue, old: CelValue 
   return program.run(frame);
 }
 
-const LONGEST_MESSAGE_BYTES = 5_120;
+const MAX_MESSAGE_BYTES = 5_120;
 
 /**
  * Returns the message of a rule: the result of its messageExpression, or the fixed message if that fails or is
@@ -179,9 +187,9 @@ function messageOf(compiled: CompiledRule, frame: Frame, self: CelValue, old: Ce
     rule.message === undefined || rule.message === '' ? `failed rule: ${ruleText(rule)}` : rule.message.trim();
   if (message === undefined) return fixed;
   try {
-    const made = evaluate(message, frame, self, old);
-    const text = typeof made === 'string' ? made.trim() : '';
-    return text === '' || text.includes('\n') || Buffer.byteLength(text) > LONGEST_MESSAGE_BYTES ? fixed : text;
+    const evaluated = evaluate(message, frame, self, old);
+    const text = typeof evaluated === 'string' ? evaluated.trim() : '';
+    return text === '' || text.includes('\n') || Buffer.byteLength(text) > MAX_MESSAGE_BYTES ? fixed : text;
   } catch (error) {
     if (error instanceof CelFailure) return fixed;
     throw error;
@@ -198,7 +206,7 @@ function failureText(error: CelFailure, rule: ValidationRule): string {
   return `${error.message} evaluating rule: ${ruleText(rule)}`;
 }
 
-function broken(path: string, schema: StructuralSchema, text: string): FieldProblem {
+function evaluationProblem(path: string, schema: StructuralSchema, text: string): FieldProblem {
   return {
     field: fieldOf(path),
     reason: 'FieldValueInvalid',
@@ -206,7 +214,7 @@ function broken(path: string, schema: StructuralSchema, text: string): FieldProb
   };
 }
 
-function failed(
+function ruleViolation(
   compiled: CompiledRule,
   schema: StructuralSchema,
   path: string,
@@ -216,16 +224,16 @@ function failed(
   const field = fieldOf([path, compiled.path].filter((part) => part !== '').join('.'));
   // Objects and lists are left out: they would make the message too long.
   const isLarge = schema.type === 'object' || schema.type === 'array';
-  const shown = isLarge ? '' : `: ${formatValue(value)}`;
+  const formattedValue = isLarge ? '' : `: ${formatValue(value)}`;
   switch (compiled.rule.reason) {
     case 'FieldValueRequired':
       return { field, reason: 'FieldValueRequired', message: `Required value: ${text}` };
     case 'FieldValueForbidden':
       return { field, reason: 'FieldValueForbidden', message: `Forbidden: ${text}` };
     case 'FieldValueDuplicate':
-      return { field, reason: 'FieldValueDuplicate', message: `Duplicate value${shown}` };
+      return { field, reason: 'FieldValueDuplicate', message: `Duplicate value${formattedValue}` };
     default:
-      return { field, reason: 'FieldValueInvalid', message: `Invalid value${shown}: ${text}` };
+      return { field, reason: 'FieldValueInvalid', message: `Invalid value${formattedValue}: ${text}` };
   }
 }
 

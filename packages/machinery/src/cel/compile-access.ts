@@ -57,9 +57,9 @@ function requestResource(left: Code): Code {
     type: simple('resourceCheck'),
     run(frame) {
       frame.spend(1);
-      const asked = left.run(frame);
-      if (!(asked instanceof AuthorizerValue)) throw new CelFailure('no such overload');
-      return new ResourceCheckValue(asked, asked.authorizer.requestResource);
+      const authorizerValue = left.run(frame);
+      if (!(authorizerValue instanceof AuthorizerValue)) throw new CelFailure('no such overload');
+      return new ResourceCheckValue(authorizerValue, authorizerValue.authorizer.requestResource);
     },
   };
 }

@@ -131,8 +131,8 @@ function checkLiterals(name: string, operands: readonly Ast[], ast: Ast, context
   try {
     if (PATTERNS.has(name) && typeof operand.args === 'string') {
       context.shared.patternSize += patternSize(operand.args);
-      if (context.shared.patternSize > context.mostPatternSize)
-        throw new Error(`its patterns have more than ${context.mostPatternSize} instructions in total`);
+      if (context.shared.patternSize > context.maxPatternSize)
+        throw new Error(`its patterns have more than ${context.maxPatternSize} instructions in total`);
       compilePattern(operand.args);
     }
     if (ast.op === 'call' && CONVERSIONS.has(name)) {

@@ -158,15 +158,15 @@ describe('compileExpression', () => {
   });
 
   describe('with an authorizer', () => {
-    const asked: unknown[] = [];
+    const calls: unknown[] = [];
     const authorizer: ExpressionAuthorizer = {
-      authorize(question, account) {
-        asked.push([question, account]);
-        return { allowed: question.verb === 'get', reason: 'because' };
+      authorize(attributes, account) {
+        calls.push([attributes, account]);
+        return { allowed: attributes.verb === 'get', reason: 'because' };
       },
       requestResource: { group: 'apps', resource: 'deployments', subresource: 'scale', namespace: 'a', name: 'b' },
     };
-    const compileAsking = (source: string) => compileExpression(source, { variables: admissionVariables });
+    const compileWithAuthorizer = (source: string) => compileExpression(source, { variables: admissionVariables });
     const pods = {
       isResource: true,
       verb: 'get',
@@ -192,10 +192,10 @@ describe('compileExpression', () => {
         { namespace: 'ns', name: 'sa' },
       ],
       ["authorizer.requestResource.check('get').error()", '', { ...pods, ...authorizer.requestResource }],
-    ])('calls it: %s', (source, result, question, account) => {
-      asked.length = 0;
-      expect(compileAsking(source).evaluate({ authorizer })).toBe(result);
-      expect(asked).toEqual([[question, account]]);
+    ])('calls it: %s', (source, result, attributes, account) => {
+      calls.length = 0;
+      expect(compileWithAuthorizer(source).evaluate({ authorizer })).toBe(result);
+      expect(calls).toEqual([[attributes, account]]);
     });
 
     it.each([
@@ -204,7 +204,7 @@ describe('compileExpression', () => {
       ['authorizer.other', "type 'authorizer' does not support field selection"],
       ["authorizer.serviceAccount('a', 'b').requestResource", "type 'authorizer' does not support field selection"],
     ])('rejects %s', (source, message) => {
-      expect(() => compileAsking(source)).toThrow(
+      expect(() => compileWithAuthorizer(source)).toThrow(
         expect.objectContaining({ code: 'BOWLINE_CEL_INVALID', message: expect.stringContaining(message) }),
       );
     });
@@ -215,13 +215,13 @@ describe('compileExpression', () => {
       ["authorizer.serviceAccount('a', 'B!').path('/').check('get').allowed()", 'Invalid service account name'],
       ["authorizer.serviceAccount('a.b', 'c').path('/').check('get').allowed()", 'Invalid service account namespace'],
     ])('does not call it with invalid arguments: %s', (source, message) => {
-      expect(() => compileAsking(source).evaluate({ authorizer })).toThrow(
+      expect(() => compileWithAuthorizer(source).evaluate({ authorizer })).toThrow(
         expect.objectContaining({ code: 'BOWLINE_CEL_EVALUATION', message: expect.stringContaining(message) }),
       );
     });
 
     it('calls it at most seven times', () => {
-      const expression = compileAsking("object.all(each, !authorizer.path('/').check(each).allowed())");
+      const expression = compileWithAuthorizer("object.all(each, !authorizer.path('/').check(each).allowed())");
       const verbs = (count: number) => ({ authorizer, object: Array.from({ length: count }, () => 'put') });
       expect(expression.evaluate(verbs(7))).toBe(true);
       expect(() => expression.evaluate(verbs(8))).toThrow(expect.objectContaining({ code: 'BOWLINE_CEL_BUDGET' }));

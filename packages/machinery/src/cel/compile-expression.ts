@@ -2,7 +2,7 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 import { AuthorizerValue, type ExpressionAuthorizer } from './authorizer-values.ts';
 import { compile, type Program } from './compile.ts';
-import { Frame, MOST_STEPS } from './frame.ts';
+import { Frame, MAX_STEPS } from './frame.ts';
 import { fromJson, toJson } from './json-values.ts';
 import { typeOfSchema } from './schema-types.ts';
 import { toValue } from './schema-values.ts';
@@ -64,8 +64,8 @@ export function compileExpression(source: string, options: ExpressionOptions = {
     name,
     ...declare(declaration),
   }));
-  const { maxSteps = MOST_STEPS, hasBind = true } = options;
-  const program = compiled(source, declared, { hasBind, mostPatternSize: options.maxPatternSize });
+  const { maxSteps = MAX_STEPS, hasBind = true } = options;
+  const program = compiled(source, declared, { hasBind, maxPatternSize: options.maxPatternSize });
   return {
     source,
     type: formatType(program.type),
@@ -128,8 +128,8 @@ function declare(declaration: VariableDeclaration): Declared {
   return { type, read: (value) => (value === undefined ? undefined : toValue(value, declaration)) };
 }
 
-const LONGEST_QUOTE = 200;
+const MAX_QUOTE_LENGTH = 200;
 
 function shortened(source: string): string {
-  return JSON.stringify(source.length > LONGEST_QUOTE ? `${source.slice(0, LONGEST_QUOTE)}…` : source);
+  return JSON.stringify(source.length > MAX_QUOTE_LENGTH ? `${source.slice(0, MAX_QUOTE_LENGTH)}…` : source);
 }

@@ -64,7 +64,7 @@ export interface Context {
   /** Whether `cel.bind` exists: the API server does not support it in validation rules. */
   readonly hasBind: boolean;
   /** The maximum number of instructions of all literal patterns together. */
-  readonly mostPatternSize: number;
+  readonly maxPatternSize: number;
   /** State shared by all parts of one expression. */
   readonly shared: {
     slots: number;
@@ -89,7 +89,7 @@ export interface Program extends Code {
 /** CompileOptions limits what an expression may use. */
 export interface CompileOptions {
   readonly hasBind: boolean;
-  readonly mostPatternSize?: number | undefined;
+  readonly maxPatternSize?: number | undefined;
 }
 
 /** Declarations holds the types of variables by name. */
@@ -106,11 +106,11 @@ export function compileChecked(
   variables: Declarations,
   options: CompileOptions,
 ): { readonly program: Program; readonly checked: Checked } {
-  const { hasBind, mostPatternSize = Number.POSITIVE_INFINITY } = options;
+  const { hasBind, maxPatternSize = Number.POSITIVE_INFINITY } = options;
   const found = { types: new Map<Ast, CelType>(), calls: new Map<Ast, ResolvedCall>() };
   const shared = { slots: variables.length, patternSize: 0, used: new Set<string>(), checked: found };
   const declared = variables.map(([name, type], slot) => ({ name, type, slot }));
-  const context: Context = { source, variables: declared, hasBind, mostPatternSize, allowsMixed: false, shared };
+  const context: Context = { source, variables: declared, hasBind, maxPatternSize, allowsMixed: false, shared };
   try {
     const ast = parseExpression(source);
     const code = compileAst(ast, context);
@@ -134,8 +134,8 @@ export function withVariable(context: Context, name: string, type: CelType): { c
   return { slot, context: { ...context, variables: [{ name, type, slot }, ...context.variables] } };
 }
 
-const LEAST_INT = -(2n ** 63n);
-const MOST_INT = 2n ** 63n - 1n;
+const MIN_INT = -(2n ** 63n);
+const MAX_INT = 2n ** 63n - 1n;
 
 /** compileAst compiles a part of an expression. */
 export function compileAst(ast: Ast, context: Context): Code {
@@ -197,8 +197,7 @@ function literal(value: null | boolean | bigint | number | string | Uint8Array, 
     case 'string':
       return constant(STRING, value);
     default:
-      if (value < LEAST_INT || value > MOST_INT)
-        throw failAt(context, ast, `the number ${value} does not fit in 64 bits`);
+      if (value < MIN_INT || value > MAX_INT) throw failAt(context, ast, `the number ${value} does not fit in 64 bits`);
       return constant(INT, value);
   }
 }

@@ -9,9 +9,9 @@ export class CelBudgetError extends BowlineError {
 }
 
 /**
- * MOST_STEPS is the maximum number of steps of one evaluation: about as much as the API server allows in its own units.
+ * MAX_STEPS is the maximum number of steps of one evaluation: about as much as the API server allows in its own units.
  */
-export const MOST_STEPS = 1_000_000;
+export const MAX_STEPS = 1_000_000;
 
 /** Failed is stored in a variable whose value cannot be read: only expressions that read the variable fail. */
 export class Failed {
@@ -36,18 +36,18 @@ export function stepsFor(value: string | Uint8Array): number {
 export class Frame implements Meter {
   readonly slots: (CelValue | Failed)[];
   #steps: number;
-  readonly #most: number;
+  readonly #maxSteps: number;
 
-  constructor(slots: (CelValue | Failed)[], most = MOST_STEPS) {
+  constructor(slots: (CelValue | Failed)[], maxSteps = MAX_STEPS) {
     this.slots = slots;
-    this.#steps = most;
-    this.#most = most;
+    this.#steps = maxSteps;
+    this.#maxSteps = maxSteps;
   }
 
   /** spend counts steps. */
   spend(steps: number): void {
     this.#steps -= steps;
-    if (this.#steps < 0) throw new CelBudgetError(this.#most);
+    if (this.#steps < 0) throw new CelBudgetError(this.#maxSteps);
   }
 
   /** spendOn counts the steps for the size of a value that a function receives or returns. */
@@ -59,6 +59,6 @@ export class Frame implements Meter {
 
   /** spent is the number of steps taken. */
   get spent(): number {
-    return this.#most - this.#steps;
+    return this.#maxSteps - this.#steps;
   }
 }

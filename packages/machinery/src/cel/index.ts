@@ -1,12 +1,12 @@
 // The entry of `@bowline/machinery/cel`. It is separate from the main entry because it loads the CEL and RE2 engines.
 export { admissionVariables } from './admission-variables.ts';
 export type {
+  AccessAttributes,
   AccessDecision,
-  AccessQuestion,
   Account,
   ExpressionAuthorizer,
-  PathQuestion,
-  ResourceQuestion,
+  PathAccessAttributes,
+  ResourceAccessAttributes,
 } from './authorizer-values.ts';
 export {
   compileExpression,

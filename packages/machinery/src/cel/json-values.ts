@@ -2,7 +2,7 @@ import { isInt64 } from '../json/go-text.ts';
 import { isObject } from '../json/json.ts';
 import { parseDurationNs } from '../values/duration.ts';
 import { formatDurationSeconds } from './library/conversions.ts';
-import { DEEPEST_JSON } from './measure-json.ts';
+import { MAX_DATA_DEPTH } from './measure-json.ts';
 import { isOfType, typeName } from './overloads.ts';
 import { ObjectValue, OpaqueValue } from './schema-values.ts';
 import { formatTimestamp, parseTimestamp } from './time-text.ts';
@@ -23,7 +23,7 @@ import {
  * is double.
  */
 export function fromJson(json: unknown, type: CelType, depth = 0): CelValue {
-  if (depth > DEEPEST_JSON) throw new CelFailure(`the data is nested deeper than ${DEEPEST_JSON} levels`);
+  if (depth > MAX_DATA_DEPTH) throw new CelFailure(`the data is nested deeper than ${MAX_DATA_DEPTH} levels`);
   const value = convert(json, type, depth);
   if (!isOfType(value, type))
     throw new CelFailure(`expected a value of type ${formatType(type)}, not ${typeName(value)}`);

@@ -3,7 +3,7 @@ import { stepsFor } from './frame.ts';
 import { CelFailure } from './values.ts';
 
 /** Deeper data, which is not written by hand, would overflow the stack of recursive functions. */
-export const DEEPEST_JSON = 1_000;
+export const MAX_DATA_DEPTH = 1_000;
 
 const known = new WeakMap<object, number>();
 
@@ -22,7 +22,7 @@ export function measureJson(json: unknown): number {
     const { value, depth } = next;
     steps += typeof value === 'string' ? 1 + stepsFor(value) : 1;
     if (typeof value !== 'object' || value === null) continue;
-    if (depth >= DEEPEST_JSON) throw new CelFailure(`the data is nested deeper than ${DEEPEST_JSON} levels`);
+    if (depth >= MAX_DATA_DEPTH) throw new CelFailure(`the data is nested deeper than ${MAX_DATA_DEPTH} levels`);
     const members = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
     for (const member of members) left.push({ value: member, depth: depth + 1 });
   }

@@ -68,22 +68,22 @@ export interface Resolved {
  * run time.
  */
 export function resolveCall(candidates: readonly Overload[], given: readonly CelType[]): Resolved | undefined {
-  const fitting: { overload: Overload; result: CelType }[] = [];
+  const matching: { overload: Overload; result: CelType }[] = [];
   for (const candidate of candidates) {
     if (candidate.parameters.length !== given.length) continue;
     const bindings: Bindings = new Map();
-    const isFit = candidate.parameters.every((parameter, index) => {
+    const isMatch = candidate.parameters.every((parameter, index) => {
       const type = given[index];
       return type !== undefined && fits(parameter, type, bindings);
     });
-    if (isFit) fitting.push({ overload: candidate, result: substitute(candidate.result, bindings) });
+    if (isMatch) matching.push({ overload: candidate, result: substitute(candidate.result, bindings) });
   }
-  const [first] = fitting;
+  const [first] = matching;
   if (first === undefined) return undefined;
-  const isStatic = fitting.length === 1 && given.every((type) => !hasUnknown(type));
-  const overloads = fitting.map((each) => each.overload);
+  const isStatic = matching.length === 1 && given.every((type) => !hasUnknown(type));
+  const overloads = matching.map((each) => each.overload);
   const chosen = dispatch(overloads);
-  const isOneType = fitting.every((each) => formatType(each.result) === formatType(first.result));
+  const isOneType = matching.every((each) => formatType(each.result) === formatType(first.result));
   return {
     type: isOneType ? first.result : DYN,
     overloads,

@@ -1,4 +1,4 @@
-import { under } from '../structural-schema/schema-problem.ts';
+import { appendPath } from '../structural-schema/schema-problem.ts';
 import {
   additionalSchema,
   type StructuralSchema,
@@ -60,14 +60,14 @@ function collect(rules: RuleCost[], schema: StructuralSchema, isResource: boolea
   };
   const child = (inner: StructuralSchema, step: string): void => {
     const isEmbedded = inner['x-kubernetes-embedded-resource'] === true;
-    collect(rules, inner, isEmbedded, { ...inside, path: under(path, step) });
+    collect(rules, inner, isEmbedded, { ...inside, path: appendPath(path, step) });
   };
   const additional = additionalSchema(schema);
   if (additional !== undefined) child(additional, 'additionalProperties');
   for (const [name, field] of Object.entries(schema.properties ?? {})) child(field, `properties[${name}]`);
   if (schema.items !== undefined) child(schema.items, 'items');
   for (const { rule, index, cost, messageCost } of compileRules(schema, { isResource }).rules) {
-    const at = under(path, `x-kubernetes-validations[${index}]`);
+    const at = appendPath(path, `x-kubernetes-validations[${index}]`);
     const estimate = cost();
     const unbounded = new Map([...around.unbounded, ...estimate.unbounded]);
     const count = around.count ?? cardinality(schema, isResource);

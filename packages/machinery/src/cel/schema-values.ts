@@ -3,7 +3,7 @@ import { isObject, type JsonObject, member } from '../json/json.ts';
 import { additionalSchema, ownSchema, type StructuralSchema } from '../structural-schema/structural-schema.ts';
 import { parseDurationNs } from '../values/duration.ts';
 import { escapeFieldName } from './field-names.ts';
-import { parseLooseDuration, parseTimestamp } from './time-text.ts';
+import { parseLenientDuration, parseTimestamp } from './time-text.ts';
 import { CelFailure, type CelValue, DurationValue, LazyValue, ListValue, MapValue } from './values.ts';
 
 /** OpaqueValue is data without a schema: it can only be compared. */
@@ -207,6 +207,6 @@ function durationOf(text: string): bigint {
   try {
     return parseDurationNs(text);
   } catch {
-    return parseLooseDuration(text);
+    return parseLenientDuration(text);
   }
 }

@@ -54,10 +54,10 @@ const UNITS: readonly (readonly [RegExp, bigint])[] = [
 ];
 
 /**
- * parseLooseDuration parses what the API server's `duration` format accepts besides Go durations: `3 days`, `1 week 2
+ * parseLenientDuration parses what the API server's `duration` format accepts besides Go durations: `3 days`, `1 week 2
  * h`.
  */
-export function parseLooseDuration(text: string): bigint {
+export function parseLenientDuration(text: string): bigint {
   let total = 0n;
   let isKnown = false;
   for (const [, number = '0', unit = ''] of text.matchAll(/(\d{1,18})\s*([A-Za-zµ]+)/g)) {

@@ -48,14 +48,14 @@ export async function createCertificateAuthority(options: CertificateAuthorityOp
   return { certificatePem, keyPem: privateKeyPem(keys.privateKey) };
 }
 
-/** OpenAuthority is an authority whose certificate and key have been read and match. */
-export interface OpenAuthority {
+/** LoadedAuthority is an authority whose certificate and key have been read and match. */
+export interface LoadedAuthority {
   readonly certificate: X509Certificate;
   readonly key: KeyObject;
 }
 
-/** openAuthority reads an authority's PEM. It rejects an authority whose certificates no client would accept. */
-export function openAuthority(authority: CertificateWithKey, now: number): OpenAuthority {
+/** loadAuthority reads an authority's PEM. It rejects an authority whose certificates no client would accept. */
+export function loadAuthority(authority: CertificateWithKey, now: number): LoadedAuthority {
   const certificate = read('certificate', () => new X509Certificate(authority.certificatePem));
   const key = read('private key', () => createPrivateKey(authority.keyPem));
   const name = certificate.subject.replaceAll('\n', ', ');

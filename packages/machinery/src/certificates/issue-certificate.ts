@@ -1,5 +1,5 @@
 import { systemClock } from '../clock/system-clock.ts';
-import { type CertificateWithKey, openAuthority } from './certificate-authority.ts';
+import { type CertificateWithKey, loadAuthority } from './certificate-authority.ts';
 import { endExtensions, keyExtensions, nameExtensions } from './extensions.ts';
 import { generateKeys, privateKeyPem } from './key-pair.ts';
 import { keyIdentifier, namesOf, signCertificate } from './sign-certificate.ts';
@@ -52,7 +52,7 @@ export async function issueCertificate(options: IssueCertificateOptions): Promis
   // connect.
   if (options.usages.includes('server') && names.length === 0)
     throw invalid(`the server "${options.commonName}" has no alternative name`, 'set dnsNames or ipAddresses');
-  const { certificate: issuer, key } = openAuthority(options.authority, now);
+  const { certificate: issuer, key } = loadAuthority(options.authority, now);
   const keys = await generateKeys('ecdsa-p256');
   const { subject: issuerName, keyId } = namesOf(issuer);
   const certificatePem = signCertificate(

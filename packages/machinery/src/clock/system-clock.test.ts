@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from './system-clock.ts';
 
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 describe('systemClock', () => {
   afterEach(() => {
@@ -20,9 +20,9 @@ describe('systemClock', () => {
   it('waits for longer than setTimeout can', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     let fired = 0;
-    systemClock.setTimer(LONGEST_TIMEOUT_MS * 2 + 5000, () => fired++);
-    vi.advanceTimersByTime(LONGEST_TIMEOUT_MS);
-    vi.advanceTimersByTime(LONGEST_TIMEOUT_MS);
+    systemClock.setTimer(MAX_TIMEOUT_MS * 2 + 5000, () => fired++);
+    vi.advanceTimersByTime(MAX_TIMEOUT_MS);
+    vi.advanceTimersByTime(MAX_TIMEOUT_MS);
     expect(fired).toBe(0);
     vi.advanceTimersByTime(4998);
     expect(fired).toBe(0);
@@ -35,8 +35,8 @@ describe('systemClock', () => {
   it('cancels a long timer after it has been rearmed', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     let fired = 0;
-    const timer = systemClock.setTimer(LONGEST_TIMEOUT_MS + 5000, () => fired++);
-    vi.advanceTimersByTime(LONGEST_TIMEOUT_MS);
+    const timer = systemClock.setTimer(MAX_TIMEOUT_MS + 5000, () => fired++);
+    vi.advanceTimersByTime(MAX_TIMEOUT_MS);
     timer.cancel();
     expect(vi.getTimerCount()).toBe(0);
     vi.advanceTimersByTime(10_000);
@@ -63,9 +63,9 @@ describe('systemClock', () => {
   });
 
   it('does not keep the process alive', () => {
-    const before = timersThatHoldTheProcess();
+    const before = countReferencedTimers();
     using _timer = systemClock.setTimer(60_000, () => {});
-    expect(timersThatHoldTheProcess()).toBe(before);
+    expect(countReferencedTimers()).toBe(before);
   });
 
   it('wakes a sleeper when its signal is aborted', async () => {
@@ -76,6 +76,6 @@ describe('systemClock', () => {
   });
 });
 
-function timersThatHoldTheProcess(): number {
+function countReferencedTimers(): number {
   return process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
 }

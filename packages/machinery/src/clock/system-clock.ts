@@ -3,7 +3,7 @@ import { type Clock, sleepOn, type Timer } from './clock.ts';
 /**
  * setTimeout accepts at most a signed 32-bit delay and fires at once for a longer one, so longer timers are re-armed.
  */
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** systemClock is the clock of the machine. */
 export const systemClock: Clock = {
@@ -23,10 +23,10 @@ class SystemTimer implements Timer {
   #arm(due: number, callback: () => void): NodeJS.Timeout {
     const left = due - performance.now();
     const handle =
-      left > LONGEST_TIMEOUT_MS
+      left > MAX_TIMEOUT_MS
         ? setTimeout(() => {
             this.#handle = this.#arm(due, callback);
-          }, LONGEST_TIMEOUT_MS)
+          }, MAX_TIMEOUT_MS)
         : setTimeout(callback, Math.max(0, left));
     return handle.unref();
   }

@@ -14,8 +14,8 @@ export class InputError extends BowlineError {
 }
 
 // Input may be as long as a request body; a message must fit into a log line.
-const LONGEST_QUOTE = 100;
+const MAX_QUOTE_LENGTH = 100;
 
 function abbreviate(text: string): string {
-  return text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text;
+  return text.length > MAX_QUOTE_LENGTH ? `${text.slice(0, MAX_QUOTE_LENGTH)}…` : text;
 }

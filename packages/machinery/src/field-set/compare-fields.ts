@@ -1,6 +1,6 @@
 import { isObject, isSameJson, type JsonObject, member } from '../json/json.ts';
+import { wholeSet } from './applied-set.ts';
 import type { FieldShape } from './field-shape.ts';
-import { wholeSet } from './fields-of.ts';
 import type { FieldsV1 } from './fields-v1.ts';
 import { type Elements, elementNames, elementsByName, isEmptyObject, isGranularObject } from './list-elements.ts';
 import { NO_FIELDS, withSelf } from './set-operations.ts';
@@ -80,20 +80,20 @@ function compareValues(before: unknown, after: unknown, shape: FieldShape | unde
   const old = partsOf(before, shape);
   const now = partsOf(after, shape);
   if (shape === undefined || !(old || now)) return !isSameJson(before, after);
-  const isObjects = isObject(before ?? after) && isObject(after ?? before);
-  const isLists = Array.isArray(before ?? after) && Array.isArray(after ?? before);
+  const areObjects = isObject(before ?? after) && isObject(after ?? before);
+  const areLists = Array.isArray(before ?? after) && Array.isArray(after ?? before);
   if (old?.object || now?.object) {
-    compareMembers(old?.object ?? NOTHING, now?.object ?? NOTHING, shape, below);
+    compareMembers(old?.object ?? NO_MEMBERS, now?.object ?? NO_MEMBERS, shape, below);
   }
   if (old?.elements || now?.elements) {
     compareElements(old?.elements ?? NO_ELEMENTS, now?.elements ?? NO_ELEMENTS, shape.element(), below);
   }
   // Null compares like an empty value of the other's type; a text and an object have nothing in common, so the value
   // changed.
-  return !isObjects && !isLists;
+  return !areObjects && !areLists;
 }
 
-const NOTHING: JsonObject = {};
+const NO_MEMBERS: JsonObject = {};
 const NO_ELEMENTS: Elements = new Map();
 
 /** Parts holds the members or elements of a value that is owned part by part. */

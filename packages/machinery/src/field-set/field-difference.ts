@@ -49,13 +49,15 @@ export function findDifference(
 ): FieldDifference | undefined {
   const { apiVersion: _, kind: __, metadata, ...content } = desired as JsonObject;
   const wanted: { [name: string]: unknown } = content;
-  const labels = isObject(metadata) ? Object.entries(metadata).filter(([name]) => !UNOWNED_METADATA.has(name)) : [];
+  const ownableMetadata = isObject(metadata)
+    ? Object.entries(metadata).filter(([name]) => !UNOWNED_METADATA.has(name))
+    : [];
   // Metadata that contains only the name owns nothing.
-  if (labels.some(([, value]) => value !== undefined)) wanted.metadata = Object.fromEntries(labels);
-  return inObject(wanted, live, owned, shape, '');
+  if (ownableMetadata.some(([, value]) => value !== undefined)) wanted.metadata = Object.fromEntries(ownableMetadata);
+  return findInObject(wanted, live, owned, shape, '');
 }
 
-function inValue(
+function findInValue(
   desired: unknown,
   live: unknown,
   owned: FieldsV1,
@@ -65,17 +67,17 @@ function inValue(
   if (isLeaf(owned)) {
     if (Array.isArray(desired) || isObject(desired)) {
       // The value is granular, and yet it is owned as a whole: it was empty when it was applied last.
-      if (shape?.granular && !isNothing(desired)) return { path, why: 'owner' };
+      if (shape?.granular && !isEmptyValue(desired)) return { path, why: 'owner' };
       return isSameOwned(desired, live, shape) ? undefined : { path, why: 'value' };
     }
     return isSameScalar(desired, live, shape) ? undefined : { path, why: 'value' };
   }
-  if (Array.isArray(desired)) return inList(desired, live, owned, shape, path);
-  if (isObject(desired)) return inObject(desired, live, owned, shape, path);
+  if (Array.isArray(desired)) return findInList(desired, live, owned, shape, path);
+  if (isObject(desired)) return findInObject(desired, live, owned, shape, path);
   return { path, why: 'value' };
 }
 
-function inObject(
+function findInObject(
   desired: JsonObject,
   live: unknown,
   owned: FieldsV1,
@@ -91,7 +93,7 @@ function inObject(
       if (ownsNothing(value)) continue;
       return { path: here, why: 'owner' };
     }
-    const difference = inValue(value, member(stored, name), below, shape?.member(name), here);
+    const difference = findInValue(value, member(stored, name), below, shape?.member(name), here);
     if (difference) return difference;
   }
   for (const element of elementsOf(owned)) {
@@ -102,7 +104,7 @@ function inObject(
   return undefined;
 }
 
-function inList(
+function findInList(
   desired: readonly unknown[],
   live: unknown,
   owned: FieldsV1,
@@ -114,13 +116,13 @@ function inList(
   const keys = elements.flatMap(({ text, path: element }) =>
     element?.type === 'key' ? [{ text, key: element.key }] : [],
   );
-  if (keys.length === elements.length) return inKeyedList(desired, stored, keys, owned, shape, path);
+  if (keys.length === elements.length) return findInKeyedList(desired, stored, keys, owned, shape, path);
   const values = elements.flatMap(({ path: element }) => (element?.type === 'value' ? [element.value] : []));
-  if (values.length === elements.length) return inSet(desired, stored, values, path);
+  if (values.length === elements.length) return findInSet(desired, stored, values, path);
   return { path, why: 'unclear' };
 }
 
-function inKeyedList(
+function findInKeyedList(
   desired: readonly unknown[],
   stored: readonly unknown[],
   keys: readonly KeyElement[],
@@ -131,22 +133,22 @@ function inKeyedList(
   const elementShape = shape?.element();
   const matches = matchElements(desired, stored, keys, elementShape);
   if (matches === undefined) return { path, why: 'unclear' };
-  const places: number[] = [];
-  for (const { item, text, place } of matches) {
+  const storedIndexes: number[] = [];
+  for (const { item, text, storedIndex } of matches) {
     const below = text === undefined ? undefined : owned[text];
     if (text === undefined || below === undefined) return { path, why: 'owner' };
     const here = `${path}[${text.slice(2)}]`;
-    if (place === undefined) return { path: here, why: 'value' };
-    places.push(place);
-    const difference = inValue(item, stored[place], below, elementShape, here);
+    if (storedIndex === undefined) return { path: here, why: 'value' };
+    storedIndexes.push(storedIndex);
+    const difference = findInValue(item, stored[storedIndex], below, elementShape, here);
     if (difference) return difference;
   }
-  const left = keys.find(({ text }) => !matches.some((match) => match.text === text));
-  if (left) return { path: `${path}[${left.text.slice(2)}]`, why: 'dropped' };
-  return inOrder(places, path);
+  const droppedKey = keys.find(({ text }) => !matches.some((match) => match.text === text));
+  if (droppedKey) return { path: `${path}[${droppedKey.text.slice(2)}]`, why: 'dropped' };
+  return findInOrder(storedIndexes, path);
 }
 
-function inSet(
+function findInSet(
   desired: readonly unknown[],
   stored: readonly unknown[],
   values: readonly unknown[],
@@ -155,18 +157,20 @@ function inSet(
   const has = (list: readonly unknown[], value: unknown): boolean => list.some((each) => isSameJson(each, value));
   if (!desired.every((value) => has(values, value))) return { path, why: 'owner' };
   if (!values.every((value) => has(desired, value))) return { path, why: 'dropped' };
-  const places = desired.map((value) => stored.findIndex((each) => isSameJson(each, value)));
-  return places.includes(-1) ? { path, why: 'value' } : inOrder(places, path);
+  const storedIndexes = desired.map((value) => stored.findIndex((each) => isSameJson(each, value)));
+  return storedIndexes.includes(-1) ? { path, why: 'value' } : findInOrder(storedIndexes, path);
 }
 
 /** The server keeps the order in which elements were applied, and the order matters: init containers run in it. */
-function inOrder(places: readonly number[], path: string): FieldDifference | undefined {
+function findInOrder(storedIndexes: readonly number[], path: string): FieldDifference | undefined {
   // The order does not matter in the lists of metadata, and a client that writes them back may change it.
   if (path.startsWith('.metadata.')) return undefined;
-  return places.every((place, index) => place >= (places[index - 1] ?? 0)) ? undefined : { path, why: 'order' };
+  return storedIndexes.every((storedIndex, index) => storedIndex >= (storedIndexes[index - 1] ?? 0))
+    ? undefined
+    : { path, why: 'order' };
 }
 
-function isNothing(value: unknown): boolean {
+function isEmptyValue(value: unknown): boolean {
   return Array.isArray(value)
     ? value.length === 0
     : isObject(value) && Object.values(value).every((each) => each === undefined);

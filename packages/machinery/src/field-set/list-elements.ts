@@ -69,10 +69,10 @@ export type Elements = ReadonlyMap<string, readonly [unknown, ...unknown[]]>;
 /** elementsByName groups the elements of a list by their names. */
 export function elementsByName(list: readonly unknown[], names: readonly string[]): Elements {
   const elements = new Map<string, [unknown, ...unknown[]]>();
-  names.forEach((name, place) => {
+  names.forEach((name, index) => {
     const known = elements.get(name);
-    if (known) known.push(list[place]);
-    else elements.set(name, [list[place]]);
+    if (known) known.push(list[index]);
+    else elements.set(name, [list[index]]);
   });
   return elements;
 }

@@ -12,7 +12,7 @@ export interface ElementMatch {
   readonly item: unknown;
   /** The path element; undefined if the element is not in our set. */
   readonly text: string | undefined;
-  readonly place: number | undefined;
+  readonly storedIndex: number | undefined;
 }
 
 /**
@@ -37,8 +37,8 @@ export function matchElements(
     const [entry, another] = known.filter((each) => isCompatible(identity, each.identity));
     if (another || (entry && matches.some(({ text }) => text === entry.text))) return undefined;
     const target = entry?.identity ?? identity;
-    const place = storedIdentities.findIndex((each) => each !== undefined && isCompatible(each, target));
-    matches.push({ item, text: entry?.text, place: place < 0 ? undefined : place });
+    const storedIndex = storedIdentities.findIndex((each) => each !== undefined && isCompatible(each, target));
+    matches.push({ item, text: entry?.text, storedIndex: storedIndex < 0 ? undefined : storedIndex });
   }
   return matches;
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../json/json.ts';
 import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
+import { appliedSet } from './applied-set.ts';
 import { compareFields } from './compare-fields.ts';
 import { ANY_SHAPE, builtInShape, customShape, type FieldShape } from './field-shape.ts';
-import { appliedSet } from './fields-of.ts';
 import { mergeFields } from './merge-fields.ts';
-import { withoutParts } from './narrow-fields.ts';
+import { collapseAtomicFields } from './narrow-fields.ts';
 import { pruneFields } from './prune-fields.ts';
 import { removeFields } from './remove-fields.ts';
 import { uniteFields } from './set-operations.ts';
@@ -141,7 +141,7 @@ describe('compareFields', () => {
 describe('withoutParts', () => {
   it('reduces the fields of a value to the value itself if a schema change made it atomic', () => {
     const before = { 'f:whole': { 'f:a': {} }, 'f:plain': { '.': {}, 'v:"a"': {} }, 'f:bag': { 'f:a': {} } };
-    expect(withoutParts(before, shape)).toEqual({ 'f:whole': {}, 'f:plain': {}, 'f:bag': { 'f:a': {} } });
+    expect(collapseAtomicFields(before, shape)).toEqual({ 'f:whole': {}, 'f:plain': {}, 'f:bag': { 'f:a': {} } });
   });
 });
 

@@ -47,35 +47,40 @@ function mergeLists(
   shape: FieldShape | undefined,
 ): unknown[] {
   const wanted = new Set(names);
-  const places = placesOf(liveNames);
-  const shared = names.filter((name) => places.has(name));
+  const indexByName = indexesOf(liveNames);
+  const shared = names.filter((name) => indexByName.has(name));
   const taken = new Set<string>();
   const merged: unknown[] = [];
   let next = 0;
-  let mine = 0;
-  let theirs = 0;
+  let liveIndex = 0;
+  let appliedIndex = 0;
   const takeApplied = (name: string): void => {
-    const place = places.get(name);
-    merged.push(mergeValues(place === undefined ? undefined : live[place], applied[theirs], shape));
+    const index = indexByName.get(name);
+    merged.push(mergeValues(index === undefined ? undefined : live[index], applied[appliedIndex], shape));
     taken.add(name);
     if (shared[next] === name) next++;
-    theirs++;
+    appliedIndex++;
   };
-  while (mine < liveNames.length || theirs < names.length) {
-    const here = liveNames[mine];
-    const there = names[theirs];
-    if (here !== undefined && !wanted.has(here)) {
-      merged.push(live[mine]);
-      mine++;
-    } else if (here !== undefined && here === there) {
-      takeApplied(here);
-      mine++;
-    } else if (here !== undefined && there !== undefined && next < shared.length && shared[next] !== here) {
+  while (liveIndex < liveNames.length || appliedIndex < names.length) {
+    const liveName = liveNames[liveIndex];
+    const appliedName = names[appliedIndex];
+    if (liveName !== undefined && !wanted.has(liveName)) {
+      merged.push(live[liveIndex]);
+      liveIndex++;
+    } else if (liveName !== undefined && liveName === appliedName) {
+      takeApplied(liveName);
+      liveIndex++;
+    } else if (
+      liveName !== undefined &&
+      appliedName !== undefined &&
+      next < shared.length &&
+      shared[next] !== liveName
+    ) {
       // The element is taken later, or has already been taken.
-      mine++;
+      liveIndex++;
     } else {
-      if (here !== undefined && taken.has(here)) mine++;
-      if (there !== undefined) takeApplied(there);
+      if (liveName !== undefined && taken.has(liveName)) liveIndex++;
+      if (appliedName !== undefined) takeApplied(appliedName);
     }
   }
   return merged;
@@ -85,10 +90,10 @@ function mergeLists(
  * Returns the index of each name; undefined for a name that occurs more than once, because it identifies no single
  * element.
  */
-function placesOf(names: readonly string[]): Map<string, number | undefined> {
-  const places = new Map<string, number | undefined>();
-  names.forEach((name, place) => {
-    places.set(name, places.has(name) ? undefined : place);
+function indexesOf(names: readonly string[]): Map<string, number | undefined> {
+  const indexByName = new Map<string, number | undefined>();
+  names.forEach((name, index) => {
+    indexByName.set(name, indexByName.has(name) ? undefined : index);
   });
-  return places;
+  return indexByName;
 }

@@ -3,27 +3,27 @@ import { type FieldsV1, isLeaf } from './fields-v1.ts';
 import { NO_FIELDS, withSelf } from './set-operations.ts';
 
 /**
- * withNamedFields adds to a set the named fields that contain members of it. They are in no applied set, but are
+ * addNamedFields adds to a set the named fields that contain members of it. They are in no applied set, but are
  * removed together with their content.
  */
-export function withNamedFields(fields: FieldsV1, shape: FieldShape): FieldsV1 {
+export function addNamedFields(fields: FieldsV1, shape: FieldShape): FieldsV1 {
   return mapNodes(fields, shape, (element, node, below) => {
-    const inside = below ? withNamedFields(node, below) : node;
+    const inside = below ? addNamedFields(node, below) : node;
     return element.startsWith('f:') && shape.declares(element.slice(2)) ? withSelf(inside) : inside;
   });
 }
 
 /**
- * withoutParts returns a set without the fields inside values that are owned as a whole: their owners own all of it. A
+ * collapseAtomicFields returns a set without the fields inside values that are owned as a whole: their owners own all of it. A
  * schema change can leave such sets behind.
  */
-export function withoutParts(fields: FieldsV1, shape: FieldShape): FieldsV1 {
+export function collapseAtomicFields(fields: FieldsV1, shape: FieldShape): FieldsV1 {
   return mapNodes(fields, shape, (_element, node, below) => {
     if (below === undefined || below === ANY_SHAPE) return node;
-    const isWhole =
+    const isAtomic =
       (below.type === 'object' && below.mapType === 'atomic') ||
       (below.type === 'array' && below.listType === 'atomic');
-    return isWhole ? NO_FIELDS : withoutParts(node, below);
+    return isAtomic ? NO_FIELDS : collapseAtomicFields(node, below);
   });
 }
 

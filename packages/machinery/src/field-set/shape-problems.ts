@@ -5,7 +5,7 @@ import type { FieldShape } from './field-shape.ts';
 import { elementNames, elementProblem } from './list-elements.ts';
 
 /** The maximum number of reported problems: more are of no use, and there may be as many as the document has values. */
-const MOST_PROBLEMS = 100;
+const MAX_PROBLEMS = 100;
 
 /**
  * shapeProblems returns the reasons why a value cannot be applied, in the API server's wording: members that its shape
@@ -18,32 +18,33 @@ export function shapeProblems(value: unknown, shape: FieldShape): string[] {
 }
 
 function findProblems(value: unknown, shape: FieldShape, path: string, problems: string[]): void {
-  if (value === null || value === undefined || problems.length >= MOST_PROBLEMS) return;
-  const wrong = (problem: string): void => {
+  if (value === null || value === undefined || problems.length >= MAX_PROBLEMS) return;
+  const addProblem = (problem: string): void => {
     problems.push(`${path}: ${problem}`);
   };
   switch (shape.type) {
     case 'object':
       if (isObject(value)) findInMembers(value, shape, path, problems);
-      else wrong(`expected map, got &{${goText(value)}}`);
+      else addProblem(`expected map, got &{${goText(value)}}`);
       break;
     case 'array':
       if (Array.isArray(value)) findInElements(value, shape, path, problems);
-      else wrong(`expected list, got &{${goText(value)}}`);
+      else addProblem(`expected list, got &{${goText(value)}}`);
       break;
     case 'string':
-      if (typeof value !== 'string') wrong(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);
+      if (typeof value !== 'string')
+        addProblem(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);
       break;
     case 'boolean':
-      if (typeof value !== 'boolean') wrong(`expected boolean, got &{${goText(value)}}`);
+      if (typeof value !== 'boolean') addProblem(`expected boolean, got &{${goText(value)}}`);
       break;
     case 'integer':
     case 'number':
       if (typeof value !== 'number' && typeof value !== 'bigint')
-        wrong(`expected numeric (int or float), got ${goType(value)}`);
+        addProblem(`expected numeric (int or float), got ${goType(value)}`);
       break;
     case 'scalar':
-      if (typeof value === 'object') wrong(`expected any scalar, got &{${goText(value)}}`);
+      if (typeof value === 'object') addProblem(`expected any scalar, got &{${goText(value)}}`);
       break;
     case undefined:
   }
@@ -64,14 +65,14 @@ function findInMembers(object: JsonObject, shape: FieldShape, path: string, prob
 function findInElements(list: readonly unknown[], shape: FieldShape, path: string, problems: string[]): void {
   const element = shape.element();
   const known = new Set<string>();
-  for (const [place, item] of list.entries()) {
-    if (problems.length >= MOST_PROBLEMS) return;
-    let here = `${path}[${place}]`;
+  for (const [index, item] of list.entries()) {
+    if (problems.length >= MAX_PROBLEMS) return;
+    let here = `${path}[${index}]`;
     if (shape.listType !== 'atomic') {
       const problem = elementProblem(item, shape);
       const [name = ''] = elementNames([item], shape) ?? [];
       if (problem !== undefined) {
-        problems.push(`${path}: element ${place}: ${problem}`);
+        problems.push(`${path}: element ${index}: ${problem}`);
         return;
       }
       if (known.has(name)) problems.push(`${path}: duplicate entries for key ${elementPath(name)}`);

@@ -10,14 +10,14 @@ const ADDRESS = new RegExp(
 const PHRASE = new RegExp(`^(?:[${ATOM_CHARACTERS}. \\t]|${QUOTED})*$`, 'u');
 
 // RFC 5321 limits the address to 254; a display name may precede it.
-const LONGEST = 1_000;
+const MAX_LENGTH = 1_000;
 
 /**
  * isEmailAddress reports whether Go's `mail.ParseAddress` accepts a text: `a@b`, or `Name <a@b>`. Comments and encoded
  * words, which do not occur in manifests, are rejected here.
  */
 export function isEmailAddress(text: string): boolean {
-  if (text.length > LONGEST) return false;
+  if (text.length > MAX_LENGTH) return false;
   const trimmed = text.replace(/^[ \t]+|[ \t]+$/g, '');
   const open = trimmed.lastIndexOf('<');
   if (open < 0 || !trimmed.endsWith('>')) return ADDRESS.test(trimmed);

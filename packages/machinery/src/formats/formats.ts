@@ -131,10 +131,10 @@ function isDateTime(text: string): boolean {
   return match !== null && Number(match[1]) <= 23 && Number(match[2]) <= 59 && Number(match[3]) <= 59;
 }
 
-const LOOSE_UNIT = /^(?:ns|nano.*|us|µs|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr|hour.*|d|day.*|w|wk|week.*)$/i;
+const LENIENT_UNIT = /^(?:ns|nano.*|us|µs|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr|hour.*|d|day.*|w|wk|week.*)$/i;
 
 // Long runs of digits are tried from every position; no real duration has a thousand characters.
-const LONGEST_LOOSE_DURATION = 1_000;
+const MAX_LENIENT_DURATION_LENGTH = 1_000;
 
 /**
  * Accepts Go durations, and also `3 days` or `2 weeks and 1 hour`: any number before a known unit counts, the rest is
@@ -145,9 +145,9 @@ function isDuration(text: string): boolean {
     parseDurationNs(text);
     return true;
   } catch {
-    if (text.length > LONGEST_LOOSE_DURATION) return false;
+    if (text.length > MAX_LENIENT_DURATION_LENGTH) return false;
     const parts = [...text.matchAll(/(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g)];
     if (parts.some(([, number = '']) => Number(number) >= 2 ** 63)) return false;
-    return parts.some(([, , unit = '']) => LOOSE_UNIT.test(unit));
+    return parts.some(([, , unit = '']) => LENIENT_UNIT.test(unit));
   }
 }

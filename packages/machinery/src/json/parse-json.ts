@@ -29,10 +29,10 @@ export class JsonSyntaxError extends Error {
 }
 
 /**
- * MOST_JSON_DEPTH is the maximum nesting depth of a document: far beyond any object, and well within the stack of all
+ * MAX_JSON_DEPTH is the maximum nesting depth of a document: far beyond any object, and well within the stack of all
  * recursive functions.
  */
-export const MOST_JSON_DEPTH = 1_000;
+export const MAX_JSON_DEPTH = 1_000;
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 /** Matches everything in a string that needs no decoding. Control characters are not allowed in strings. */
@@ -157,14 +157,14 @@ class Parser {
     try {
       return JSON.parse(this.#text.slice(start - 1, end + 1)) as string;
     } catch {
-      throw this.#noEscape(start);
+      throw this.#invalidEscape(start);
     }
   }
 
   #number(): unknown {
     NUMBER.lastIndex = this.#at;
     const [literal] = NUMBER.exec(this.#text) ?? [];
-    if (literal === undefined) throw this.#noNumber();
+    if (literal === undefined) throw this.#invalidNumber();
     const value = this.#read(literal);
     // A number that does not fit into 64 bits has become Infinity.
     if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY)
@@ -174,7 +174,7 @@ class Parser {
   }
 
   #word<T>(word: string, value: T): T {
-    if (!this.#text.startsWith(word, this.#at)) throw this.#noWord(word);
+    if (!this.#text.startsWith(word, this.#at)) throw this.#invalidWord(word);
     this.#at += word.length;
     return value;
   }
@@ -194,8 +194,8 @@ class Parser {
   }
 
   #enter(): void {
-    if (++this.#depth > MOST_JSON_DEPTH)
-      throw new JsonSyntaxError(`the document nests deeper than ${MOST_JSON_DEPTH} levels`, this.#at);
+    if (++this.#depth > MAX_JSON_DEPTH)
+      throw new JsonSyntaxError(`the document nests deeper than ${MAX_JSON_DEPTH} levels`, this.#at);
   }
 
   #leave<T>(value: T): T {
@@ -203,12 +203,12 @@ class Parser {
     return value;
   }
 
-  #noNumber(): JsonSyntaxError {
+  #invalidNumber(): JsonSyntaxError {
     if (!this.#take('-')) return this.#unexpected('looking for beginning of value');
     return this.#unexpected('in numeric literal');
   }
 
-  #noWord(word: string): JsonSyntaxError {
+  #invalidWord(word: string): JsonSyntaxError {
     let length = 0;
     while (this.#text[this.#at] === word[length]) {
       this.#at++;
@@ -218,12 +218,12 @@ class Parser {
   }
 
   /** Returns the error for the first invalid escape of a string. */
-  #noEscape(start: number): JsonSyntaxError {
+  #invalidEscape(start: number): JsonSyntaxError {
     const escapes = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}|(u[0-9a-fA-F]{0,3})?)/g;
     escapes.lastIndex = start;
     for (let found = escapes.exec(this.#text); found; found = escapes.exec(this.#text)) {
-      const isGood = found[0].length > 1 && found[1] === undefined;
-      if (isGood) continue;
+      const isValidEscape = found[0].length > 1 && found[1] === undefined;
+      if (isValidEscape) continue;
       this.#at = escapes.lastIndex;
       return this.#unexpected(found[1] === undefined ? 'in string escape code' : 'in \\u hexadecimal character escape');
     }

@@ -9,9 +9,9 @@ export type JsonPatchOperation =
   | { readonly op: 'move' | 'copy'; readonly from: string; readonly path: string };
 
 // The API server's limit for one patch.
-const MOST_OPERATIONS = 10_000;
+const MAX_OPERATIONS = 10_000;
 // Copies of copies double with each operation; the API server would not store a document this large.
-const MOST_COPIED_VALUES = 1_000_000;
+const MAX_COPIED_VALUES = 1_000_000;
 
 /**
  * applyJsonPatch returns the document that results from an RFC 6902 patch. The input is not changed; parts that the
@@ -26,11 +26,11 @@ const MOST_COPIED_VALUES = 1_000_000;
  */
 export function applyJsonPatch(document: unknown, patch: readonly JsonPatchOperation[]): unknown {
   if (!Array.isArray(patch)) throw malformed('it is not an array of operations');
-  if (patch.length > MOST_OPERATIONS)
-    throw malformed(`it has ${patch.length} operations, the limit is ${MOST_OPERATIONS}`);
+  if (patch.length > MAX_OPERATIONS)
+    throw malformed(`it has ${patch.length} operations, the limit is ${MAX_OPERATIONS}`);
   let copied = 0;
   const clone = (value: unknown): unknown => {
-    if (++copied > MOST_COPIED_VALUES) throw new Unfit(`copies more than ${MOST_COPIED_VALUES} values`);
+    if (++copied > MAX_COPIED_VALUES) throw new NotApplicable(`copies more than ${MAX_COPIED_VALUES} values`);
     if (Array.isArray(value)) return value.map(clone);
     if (!isObject(value)) return value;
     // fromEntries defines its members, so `__proto__` stays an ordinary member.
@@ -52,7 +52,7 @@ export function applyJsonPatch(document: unknown, patch: readonly JsonPatchOpera
           if (operation.value === undefined) throw malformed(`operation ${index} (${operation.op}) has no "value"`);
           if (operation.op === 'add') return add(current, path, clone(operation.value));
           if (operation.op === 'replace') return replace(current, path, clone(operation.value));
-          if (!isAt(current, path, operation.value)) throw new Unfit('the current value is different');
+          if (!hasValueAt(current, path, operation.value)) throw new NotApplicable('the current value is different');
           return current;
         }
         case 'remove':
@@ -62,7 +62,7 @@ export function applyJsonPatch(document: unknown, patch: readonly JsonPatchOpera
         case 'move': {
           const from = read(operation.from, 'from');
           if (from.length < path.length && from.every((token, depth) => token === path[depth]))
-            throw new Unfit('a value cannot move into itself');
+            throw new NotApplicable('a value cannot move into itself');
           const moved = get(current, from);
           // Only a move of the document onto itself is left here, and RFC 6902 allows it.
           return from.length === 0 ? moved : add(remove(current, from), path, moved);
@@ -71,13 +71,13 @@ export function applyJsonPatch(document: unknown, patch: readonly JsonPatchOpera
           throw malformed(`operation ${index} has an unknown "op"`);
       }
     } catch (error) {
-      throw error instanceof Unfit ? failed(index, operation, error.message) : error;
+      throw error instanceof NotApplicable ? failed(index, operation, error.message) : error;
     }
   }, document);
 }
 
 /** The reason why an operation does not apply to the document; it is caught and rethrown with the operation. */
-class Unfit extends Error {}
+class NotApplicable extends Error {}
 
 function malformed(problem: string): BowlineError {
   return new BowlineError('BOWLINE_PATCH_INVALID', `invalid JSON patch: ${problem}; see RFC 6902`);
@@ -90,7 +90,7 @@ function failed(index: number, { op, path }: JsonPatchOperation, problem: string
   );
 }
 
-function isAt(document: unknown, path: readonly string[], value: unknown): boolean {
+function hasValueAt(document: unknown, path: readonly string[], value: unknown): boolean {
   return isSameJson(value === null ? getOrNull(document, path) : get(document, path), value);
 }
 
@@ -113,21 +113,21 @@ function child(parent: unknown, token: string): unknown {
     : isObject(parent)
       ? member(parent, token)
       : undefined;
-  if (found === undefined) throw new Unfit(`${JSON.stringify(token)} does not exist`);
+  if (found === undefined) throw new NotApplicable(`${JSON.stringify(token)} does not exist`);
   return found;
 }
 
 function indexOf(token: string, last: number): number {
-  if (!/^(?:0|[1-9][0-9]*)$/.test(token)) throw new Unfit(`${JSON.stringify(token)} is not an array index`);
+  if (!/^(?:0|[1-9][0-9]*)$/.test(token)) throw new NotApplicable(`${JSON.stringify(token)} is not an array index`);
   const index = Number(token);
-  if (index > last) throw new Unfit(`index ${token} does not exist`);
+  if (index > last) throw new NotApplicable(`index ${token} does not exist`);
   return index;
 }
 
 /** Copies the containers along the path and lets `change` edit the innermost one. */
 function edit(value: unknown, tokens: readonly string[], change: (parent: unknown, token: string) => unknown): unknown {
   const [token, ...rest] = tokens;
-  if (token === undefined) throw new Unfit('the document itself has no parent');
+  if (token === undefined) throw new NotApplicable('the document itself has no parent');
   if (rest.length === 0) return change(value, token);
   const next = edit(child(value, token), rest, change);
   if (Array.isArray(value)) return value.with(Number(token), next);
@@ -140,7 +140,7 @@ function add(document: unknown, path: readonly string[], value: unknown): unknow
     if (Array.isArray(parent))
       return parent.toSpliced(token === '-' ? parent.length : indexOf(token, parent.length), 0, value);
     if (isObject(parent)) return withMember(parent, token, value);
-    throw new Unfit('its parent is neither an object nor an array');
+    throw new NotApplicable('its parent is neither an object nor an array');
   });
 }
 
@@ -163,7 +163,7 @@ function remove(document: unknown, path: readonly string[]): unknown {
 }
 
 // Comparing two lists takes time, memory and stack in proportion to the product of their lengths.
-const LARGEST_LIST_COMPARISON = 4096;
+const MAX_LIST_COMPARISON = 4096;
 
 /**
  * diffJsonPatch returns the RFC 6902 operations that turn `from` into `to`, with few operations; empty if both are the
@@ -172,7 +172,7 @@ const LARGEST_LIST_COMPARISON = 4096;
 export function diffJsonPatch(from: unknown, to: unknown): JsonPatchOperation[] {
   return createPatch(from, to, (input: unknown, output: unknown, pointer): JsonPatchOperation[] | undefined => {
     if (!Array.isArray(input) || !Array.isArray(output)) return undefined;
-    if (input.length * output.length <= LARGEST_LIST_COMPARISON) return undefined;
+    if (input.length * output.length <= MAX_LIST_COMPARISON) return undefined;
     return isSameJson(input, output) ? [] : [{ op: 'replace', path: pointer.toString(), value: output }];
   });
 }

@@ -16,31 +16,33 @@ export class StrategicMergeError extends BowlineError {
   }
 }
 
-/** malformed returns the error for a directive with an invalid form. */
-export function malformed(directive: 'primitive list' | 'retainKeys' | 'setElementOrder list'): StrategicMergeError {
+/** malformedDirective returns the error for a directive with an invalid form. */
+export function malformedDirective(
+  directive: 'primitive list' | 'retainKeys' | 'setElementOrder list',
+): StrategicMergeError {
   return new StrategicMergeError('BOWLINE_PATCH_INVALID', `invalid patch format of ${directive}`);
 }
 
-/** unfit returns the error for a patch that does not apply to the object. */
-export function unfit(detail: string): StrategicMergeError {
+/** patchFailed returns the error for a patch that does not apply to the object. */
+export function patchFailed(detail: string): StrategicMergeError {
   return new StrategicMergeError('BOWLINE_PATCH_FAILED', detail);
 }
 
 /** unknownDirective returns the error for a value of `$patch` that is not supported at its position. */
 export function unknownDirective(directive: unknown, patch: unknown): StrategicMergeError {
   const written = typeof directive === 'string' ? directive : `%!s(${goPrefix(directive)}${goText(directive)})`;
-  return unfit(`unknown patch type: ${written} in map: ${goText(patch)}`);
+  return patchFailed(`unknown patch type: ${written} in map: ${goText(patch)}`);
 }
 
-/** withoutKey returns the error for an element without its merge key. */
-export function withoutKey(element: unknown, mergeKey: string): StrategicMergeError {
-  return unfit(`map: ${goText(element)} does not contain declared merge key: ${mergeKey}`);
+/** missingMergeKey returns the error for an element without its merge key. */
+export function missingMergeKey(element: unknown, mergeKey: string): StrategicMergeError {
+  return patchFailed(`map: ${goText(element)} does not contain declared merge key: ${mergeKey}`);
 }
 
-/** otherType returns the error for a value whose type a directive does not support. */
-export function otherType(wanted: 'list' | 'map', found: unknown): StrategicMergeError {
+/** unexpectedType returns the error for a value whose type a directive does not support. */
+export function unexpectedType(wanted: 'list' | 'map', found: unknown): StrategicMergeError {
   const received = found === null ? '%!s(<nil>)' : goType(found);
-  return unfit(
+  return patchFailed(
     `expected a ${wanted === 'list' ? '[]interface {}' : 'map[string]interface {}'}, but received a ${received}`,
   );
 }

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, member } from '../json/json.ts';
-import { goText, otherType, unfit, unknownDirective, withoutKey } from './strategic-merge-error.ts';
+import { goText, missingMergeKey, patchFailed, unexpectedType, unknownDirective } from './strategic-merge-error.ts';
 
 /** MergeElement merges one element of a list with its change in the patch. */
 export type MergeElement = (element: JsonObject, change: JsonObject) => JsonObject;
@@ -23,19 +23,19 @@ export function mergeList(
   if (typeOfElements(current, change) !== 'map') {
     return arranged([...new Set([...current, ...change])], change, current, scalarKey);
   }
-  if (mergeKey === undefined) throw unfit(`cannot merge lists without merge key for ${name}`);
+  if (mergeKey === undefined) throw patchFailed(`cannot merge lists without merge key for ${name}`);
   const { kept, rest, isReplaced } = separate(current, change, mergeKey);
   if (isReplaced) return rest;
   const merged = [...kept];
-  const places = new Map(positions(kept, (element) => member(element as JsonObject, mergeKey)));
+  const positionByKey = new Map(positions(kept, (element) => member(element as JsonObject, mergeKey)));
   for (const element of rest) {
-    const key = keyIn(element, mergeKey);
-    const place = places.get(key) ?? merged.length;
-    const found = merged[place];
-    merged[place] = found ? mergeElement(found, element) : element;
-    places.set(key, place);
+    const key = mergeKeyValue(element, mergeKey);
+    const position = positionByKey.get(key) ?? merged.length;
+    const found = merged[position];
+    merged[position] = found ? mergeElement(found, element) : element;
+    positionByKey.set(key, position);
   }
-  return arranged(merged, rest, kept, (element) => keyIn(element, mergeKey));
+  return arranged(merged, rest, kept, (element) => mergeKeyValue(element, mergeKey));
 }
 
 /** withoutElements returns a list of scalars without those that a patch deletes; undefined if the elements are maps. */
@@ -45,8 +45,8 @@ export function withoutElements(
 ): readonly unknown[] | undefined {
   if (current.length + deleted.length === 0) return current;
   if (typeOfElements(current, deleted) === 'map') return undefined;
-  const gone = new Set(deleted);
-  return current.filter((element) => !gone.has(element));
+  const deletedSet = new Set(deleted);
+  return current.filter((element) => !deletedSet.has(element));
 }
 
 /**
@@ -64,29 +64,33 @@ export function orderList(
   const merged = change ? merge(current, change) : current;
   if (merged === undefined) return undefined;
   if (mergeKey === undefined) {
-    if (merged.some(isObject)) throw unfit('cannot order a list of maps that has no merge key');
+    if (merged.some(isObject)) throw patchFailed('cannot order a list of maps that has no merge key');
     return arranged(merged, order, current ?? [], scalarKey);
   }
   const wrong = order.findIndex((element) => !isObject(element));
-  if (wrong >= 0) throw unfit(`value for key ${wrong} is not a map`);
-  const before = overwritten(current ?? [], change ?? [], mergeKey);
-  return arranged(merged, order, before, (element) => keyIn(element, mergeKey));
+  if (wrong >= 0) throw patchFailed(`value for key ${wrong} is not a map`);
+  const before = previousOnServer(current ?? [], change ?? [], mergeKey);
+  return arranged(merged, order, before, (element) => mergeKeyValue(element, mergeKey));
 }
 
 /**
- * overwritten returns the list that the API server uses as the previous list. The server deletes and adds in the same
+ * previousOnServer returns the list that the API server uses as the previous list. The server deletes and adds in the same
  * memory, so new elements take the place of deleted ones. The effect is visible in the order if a patch deletes and
  * adds at once, as kubectl apply does.
  */
-function overwritten(current: readonly unknown[], change: readonly unknown[], mergeKey: string): readonly unknown[] {
+function previousOnServer(
+  current: readonly unknown[],
+  change: readonly unknown[],
+  mergeKey: string,
+): readonly unknown[] {
   const keyOf = (element: unknown): unknown => (isObject(element) ? member(element, mergeKey) : undefined);
-  const isDirected = (element: unknown): boolean => isObject(element) && Object.hasOwn(element, '$patch');
-  const deleted = new Set(change.filter(isDirected).map(keyOf));
+  const hasDirective = (element: unknown): boolean => isObject(element) && Object.hasOwn(element, '$patch');
+  const deleted = new Set(change.filter(hasDirective).map(keyOf));
   const memory = current.filter((element) => !deleted.has(keyOf(element)));
   const keys = new Set(memory.map(keyOf));
   for (const element of change) {
     if (memory.length === current.length) break;
-    if (isDirected(element) || keys.has(keyOf(element))) continue;
+    if (hasDirective(element) || keys.has(keyOf(element))) continue;
     keys.add(keyOf(element));
     memory.push(element);
   }
@@ -104,8 +108,8 @@ function separate(current: readonly unknown[], change: readonly unknown[], merge
   for (const element of change as readonly JsonObject[]) {
     if (!Object.hasOwn(element, '$patch')) rest.push(element);
     else if (element.$patch === 'replace') isReplaced = true;
-    else if (element.$patch === 'delete') deleted.add(keyIn(element, mergeKey));
-    else if (element.$patch === 'merge') throw unfit('merging lists cannot yet be specified in the patch');
+    else if (element.$patch === 'delete') deleted.add(mergeKeyValue(element, mergeKey));
+    else if (element.$patch === 'merge') throw patchFailed('merging lists cannot yet be specified in the patch');
     else throw unknownDirective(element.$patch, element);
   }
   const kept = (current as readonly JsonObject[]).filter((element) => !deleted.has(member(element, mergeKey)));
@@ -128,19 +132,19 @@ function arranged<T>(
     const key = keyOf(element);
     return { element, wanted: wanted.get(key), had: had.get(key) };
   });
-  const ours = placed.filter((each) => each.wanted !== undefined);
+  const ordered = placed.filter((each) => each.wanted !== undefined);
   const others = placed.filter((each) => each.wanted === undefined);
-  ours.sort((a, b) => (a.wanted ?? 0) - (b.wanted ?? 0));
+  ordered.sort((a, b) => (a.wanted ?? 0) - (b.wanted ?? 0));
   others.sort((a, b) => (a.had ?? 0) - (b.had ?? 0));
-  const woven: T[] = [];
+  const interleaved: T[] = [];
   let next = 0;
-  for (const { element, had: place } of ours) {
-    for (let other = others[next]; other && isBefore(other.had, place); other = others[++next]) {
-      woven.push(other.element);
+  for (const { element, had: position } of ordered) {
+    for (let other = others[next]; other && isBefore(other.had, position); other = others[++next]) {
+      interleaved.push(other.element);
     }
-    woven.push(element);
+    interleaved.push(element);
   }
-  return [...woven, ...others.slice(next).map(({ element }) => element)];
+  return [...interleaved, ...others.slice(next).map(({ element }) => element)];
 }
 
 function isBefore(a: number | undefined, b: number | undefined): boolean {
@@ -162,31 +166,31 @@ function positions(list: readonly unknown[], keyOf: (element: unknown) => unknow
  * any order.
  */
 function checkOrder(change: readonly unknown[], order: readonly unknown[], mergeKey: string | undefined): void {
-  const keyOf = (element: unknown): unknown => (mergeKey === undefined ? element : keyIn(element, mergeKey));
-  const isDirected = (element: unknown): boolean =>
+  const keyOf = (element: unknown): unknown => (mergeKey === undefined ? element : mergeKeyValue(element, mergeKey));
+  const hasDirective = (element: unknown): boolean =>
     mergeKey !== undefined && isObject(element) && Object.hasOwn(element, '$patch');
-  const listed = change.filter((element) => !isDirected(element) || (element as JsonObject).$patch !== 'delete');
-  const keys = listed.map((element) => (isDirected(element) ? undefined : keyOf(element)));
+  const listed = change.filter((element) => !hasDirective(element) || (element as JsonObject).$patch !== 'delete');
+  const keys = listed.map((element) => (hasDirective(element) ? undefined : keyOf(element)));
   let at = 0;
   for (const [index, key] of keys.entries()) {
-    const mayStandAnywhere = isDirected(listed[index]);
-    while (!mayStandAnywhere && at < order.length && keyOf(order[at]) !== key) at++;
+    const hasAnyPosition = hasDirective(listed[index]);
+    while (!hasAnyPosition && at < order.length && keyOf(order[at]) !== key) at++;
     if (at >= order.length) {
-      throw unfit(
+      throw patchFailed(
         `The order in patch list:\n${goText(change)}\n doesn't match $setElementOrder list:\n${goText(order)}\n`,
       );
     }
-    if (!mayStandAnywhere) at++;
+    if (!hasAnyPosition) at++;
   }
 }
 
-/** keyIn returns the merge key of an element. */
-function keyIn(element: unknown, mergeKey: string): unknown {
-  if (!isObject(element)) throw otherType('map', element);
+/** mergeKeyValue returns the merge key of an element. */
+function mergeKeyValue(element: unknown, mergeKey: string): unknown {
+  if (!isObject(element)) throw unexpectedType('map', element);
   const key = member(element, mergeKey);
-  if (key === undefined) throw withoutKey(element, mergeKey);
+  if (key === undefined) throw missingMergeKey(element, mergeKey);
   if (typeof key === 'object' && key !== null)
-    throw unfit(`the merge key ${mergeKey} of ${goText(element)} is not a scalar`);
+    throw patchFailed(`the merge key ${mergeKey} of ${goText(element)} is not a scalar`);
   return key;
 }
 
@@ -197,9 +201,9 @@ function typeOfElements(current: readonly unknown[], change: readonly unknown[])
   const types = new Set([...current, ...change].map(typeOf));
   const [type = 'null'] = types;
   if (types.size > 1 || type === 'null') {
-    throw unfit(`list element types are not identical: ${goText([current, change])}`);
+    throw patchFailed(`list element types are not identical: ${goText([current, change])}`);
   }
-  if (type === 'list') throw unfit('lists of lists are not supported');
+  if (type === 'list') throw patchFailed('lists of lists are not supported');
   return type;
 }
 

@@ -16,9 +16,9 @@ export class OverreadError extends Error {
 export class CountedText extends String {
   #readsLeft: number;
 
-  constructor(text: string, mostReads: number) {
+  constructor(text: string, maxReads: number) {
     super(text);
-    this.#readsLeft = mostReads;
+    this.#readsLeft = maxReads;
   }
 
   override charCodeAt(index: number): number {

@@ -15,14 +15,14 @@ interface Level {
  * it. It only scans the pattern once: a few characters can require millions of instructions.
  */
 export function patternSize(pattern: string): number {
-  const around: Level[] = [];
+  const enclosing: Level[] = [];
   let level: Level = { size: 0, last: 0 };
   const add = (size: number): void => {
     level = { size: level.size + level.last, last: size };
   };
   const close = (): void => {
     const inner = level.size + level.last;
-    level = around.pop() ?? { size: 0, last: 0 };
+    level = enclosing.pop() ?? { size: 0, last: 0 };
     add(inner + 2);
   };
   for (let at = 0; at < pattern.length; ) {
@@ -30,14 +30,14 @@ export function patternSize(pattern: string): number {
     at = endOfPart(pattern, start);
     const part = pattern.slice(start, at);
     if (part === '(') {
-      around.push(level);
+      enclosing.push(level);
       level = { size: 0, last: 0 };
     } else if (part === ')') close();
     else if (part === '*' || part === '+' || part === '?') level.last += 1;
-    else if (part.startsWith('{') && part.length > 1) level.last *= Math.max(1, timesOf(part));
+    else if (part.startsWith('{') && part.length > 1) level.last *= Math.max(1, repetitionCount(part));
     else add(/\\[pP]/.test(part) ? UNICODE_CLASS : 1);
   }
-  while (around.length > 0) close();
+  while (enclosing.length > 0) close();
   return level.size + level.last;
 }
 
@@ -69,8 +69,8 @@ function endAfter(pattern: string, end: string, start: number): number {
   return found < 0 ? pattern.length : found + end.length;
 }
 
-function timesOf(repetition: string): number {
-  const [, least = '0', open, most = ''] = /^\{(\d+)(?:(,)(\d*))?\}$/.exec(repetition) ?? [];
-  if (open === undefined) return Number(least);
-  return most === '' ? Number(least) + 1 : Math.max(Number(least), Number(most));
+function repetitionCount(repetition: string): number {
+  const [, min = '0', open, max = ''] = /^\{(\d+)(?:(,)(\d*))?\}$/.exec(repetition) ?? [];
+  if (open === undefined) return Number(min);
+  return max === '' ? Number(min) + 1 : Math.max(Number(min), Number(max));
 }

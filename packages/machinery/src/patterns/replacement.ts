@@ -26,8 +26,8 @@ export interface Replacement {
 /** A literal text, or the number of a group. */
 type Part = string | number;
 
-const MOST_STEPS = 1_000_000;
-const MOST_LENGTH = 16_000_000;
+const MAX_STEPS = 1_000_000;
+const MAX_LENGTH = 16_000_000;
 
 /**
  * compileReplacement compiles an RE2 pattern and a replacement: `$1` or `${1}` is a group by number, `${name}` a group
@@ -56,14 +56,18 @@ function partsOf(replacement: string, pattern: RE2JS): readonly Part[] {
     const [whole, dollar, number, name] = match;
     parts.push(replacement.slice(end, match.index));
     end = match.index + whole.length;
-    const asked = number ?? name;
+    const reference = number ?? name;
     if (dollar !== undefined) parts.push('$');
-    else if (asked === undefined) refuse('a $ must be followed by a group, as in $1, or by another $');
+    else if (reference === undefined) refuse('a $ must be followed by a group, as in $1, or by another $');
     else {
-      const group = /^\d+$/.test(asked) ? Number(asked) : Object.hasOwn(named, asked) ? named[asked] : undefined;
+      const group = /^\d+$/.test(reference)
+        ? Number(reference)
+        : Object.hasOwn(named, reference)
+          ? named[reference]
+          : undefined;
       if (group === undefined || group > groups) {
         refuse(
-          `the pattern has no group ${asked} (number of groups: ${groups}); separate a group number from following digits as in \${1}0`,
+          `the pattern has no group ${reference} (number of groups: ${groups}); separate a group number from following digits as in \${1}0`,
         );
       } else parts.push(group);
     }
@@ -72,7 +76,7 @@ function partsOf(replacement: string, pattern: RE2JS): readonly Part[] {
 }
 
 function replaceAll(pattern: RE2JS, parts: readonly Part[], text: string, limits: ReplaceLimits): string {
-  const { maxSteps = MOST_STEPS, maxLength = MOST_LENGTH } = limits;
+  const { maxSteps = MAX_STEPS, maxLength = MAX_LENGTH } = limits;
   const counted = new CountedText(text, readsWithin(maxSteps, pattern));
   try {
     // The engine accepts string objects, although its types do not declare it.

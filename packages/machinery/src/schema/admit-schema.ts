@@ -4,8 +4,8 @@ import { refuse, type SchemaProblem } from '../structural-schema/schema-problem.
 import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 import { describeProblems } from '../validation/field-problem.ts';
 import { applyDefaults } from './apply-defaults.ts';
+import { checkConsistency } from './check-consistency.ts';
 import { checkOldSelf } from './check-old-self.ts';
-import { checkSense } from './check-sense.ts';
 import { checkStructure } from './check-structure.ts';
 import { prune } from './prune.ts';
 import { validate } from './validate.ts';
@@ -16,7 +16,7 @@ import { validate } from './validate.ts';
  */
 export function admitSchema(schema: StructuralSchema): StructuralSchema {
   const what = `the schema of type ${schema.type ?? (schema['x-kubernetes-int-or-string'] === true ? 'int-or-string' : 'unknown')}`;
-  refuse(what, [...checkStructure(schema), ...checkSense(schema)]);
+  refuse(what, [...checkStructure(schema), ...checkConsistency(schema)]);
   // Rules are compiled only for a valid schema, and values are checked only against rules that compile.
   refuse(what, compileRules(schema, { isResource: schema['x-kubernetes-embedded-resource'] === true }).problems);
   refuse(what, [...checkOldSelf(schema), ...checkDefault(schema), ...checkExample(schema)]);

@@ -25,8 +25,8 @@ function tooExpensive(found: RuleCost): SchemaProblem {
 }
 
 function expensiveTogether(total: number, expensive: readonly RuleCost[]): SchemaProblem {
-  const most = expensive.map(({ path }) => path).join(', ');
-  const problem = `the rules of the schema: estimated rule cost total exceeds budget by factor of ${costFactor(total, MAX_SCHEMA_COST)}, so the API server rejects them; the most expensive are ${most}; ${advice(expensive)}`;
+  const paths = expensive.map(({ path }) => path).join(', ');
+  const problem = `the rules of the schema: estimated rule cost total exceeds budget by factor of ${costFactor(total, MAX_SCHEMA_COST)}, so the API server rejects them; the most expensive are ${paths}; ${advice(expensive)}`;
   return { code: 'BOWLINE_SCHEMA_RULE', path: '', problem };
 }
 

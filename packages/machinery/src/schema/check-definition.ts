@@ -13,7 +13,7 @@ import {
 
 const LABEL = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/;
-const MOST_SELECTABLE = 8;
+const MAX_SELECTABLE_FIELDS = 8;
 
 /**
  * checkDefinition throws `BOWLINE_CRD_INVALID` for a kind that the API server would reject, or that refers to missing
@@ -115,8 +115,10 @@ function checkSelectable(paths: readonly string[], root: StructuralSchema): stri
     const isScalar = ['string', 'boolean', 'integer'].includes(found.schema.type ?? '');
     return isScalar ? [] : [`the selectable field ${path} must be a string, a boolean or an integer`];
   });
-  if (paths.length > MOST_SELECTABLE)
-    problems.push(`there are ${paths.length} selectable fields; the API server accepts at most ${MOST_SELECTABLE}`);
+  if (paths.length > MAX_SELECTABLE_FIELDS)
+    problems.push(
+      `there are ${paths.length} selectable fields; the API server accepts at most ${MAX_SELECTABLE_FIELDS}`,
+    );
   if (new Set(paths).size < paths.length) problems.push('a selectable field is listed twice');
   return problems;
 }

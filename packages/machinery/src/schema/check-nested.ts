@@ -1,5 +1,5 @@
 import { compilePattern } from '../patterns/compile-pattern.ts';
-import { type SchemaProblem, structural, under } from '../structural-schema/schema-problem.ts';
+import { appendPath, type SchemaProblem, structuralProblem } from '../structural-schema/schema-problem.ts';
 import {
   type NestedValidation,
   ownSchema,
@@ -35,7 +35,7 @@ function branchesOf(validation: ValueValidation, path: string): Branch[] {
     return (validation[key] ?? []).map((branch, index) => {
       return {
         branch,
-        at: under(path, `${key}[${index}]`),
+        at: appendPath(path, `${key}[${index}]`),
         isAnyOf: key === 'anyOf',
         isFirst: key === 'allOf' && index === 0,
       };
@@ -44,7 +44,7 @@ function branchesOf(validation: ValueValidation, path: string): Branch[] {
   const { not } = validation;
   return not === undefined
     ? lists
-    : [...lists, { branch: not, at: under(path, 'not'), isAnyOf: false, isFirst: false }];
+    : [...lists, { branch: not, at: appendPath(path, 'not'), isAnyOf: false, isFirst: false }];
 }
 
 /** The only case in which the API server allows a type in a branch. */
@@ -64,23 +64,26 @@ function checkPattern(pattern: string | undefined, path: string): SchemaProblem[
   }
 }
 
-const ONLY_OUTSIDE = ['type', 'title', 'description', 'default', 'nullable', 'additionalProperties'];
+const FORBIDDEN_IN_BRANCHES = ['type', 'title', 'description', 'default', 'nullable', 'additionalProperties'];
 
 function checkBranch(branch: NestedValidation, path: string, skipAnyOf = false): SchemaProblem[] {
   const problems: SchemaProblem[] = [];
   for (const key of Object.keys(branch)) {
-    if (ONLY_OUTSIDE.includes(key) || key.startsWith('x-kubernetes-'))
+    if (FORBIDDEN_IN_BRANCHES.includes(key) || key.startsWith('x-kubernetes-'))
       problems.push(
-        structural(path, `${key} is not allowed in a branch: branches restrict values, they do not describe them`),
+        structuralProblem(
+          path,
+          `${key} is not allowed in a branch: branches restrict values, they do not describe them`,
+        ),
       );
   }
   problems.push(...checkValidation(branch, path, skipAnyOf));
   for (const [name, field] of Object.entries(branch.properties ?? {})) {
-    const at = under(path, `properties[${name}]`);
-    if (name === 'metadata') problems.push(structural(at, 'metadata must not be restricted in a branch'));
+    const at = appendPath(path, `properties[${name}]`);
+    if (name === 'metadata') problems.push(structuralProblem(at, 'metadata must not be restricted in a branch'));
     else problems.push(...checkBranch(field, at));
   }
-  return branch.items === undefined ? problems : [...problems, ...checkBranch(branch.items, under(path, 'items'))];
+  return branch.items === undefined ? problems : [...problems, ...checkBranch(branch.items, appendPath(path, 'items'))];
 }
 
 /**
@@ -91,18 +94,19 @@ export function checkCompleteness(schema: StructuralSchema): SchemaProblem[] {
   return branchesOf(schema, '').flatMap(({ branch, at }) => incomplete(branch, schema, at));
 }
 
-function incomplete(branch: NestedValidation, spine: StructuralSchema, path: string): SchemaProblem[] {
-  const problems = branchesOf(branch, path).flatMap((inner) => incomplete(inner.branch, spine, inner.at));
+function incomplete(branch: NestedValidation, baseSchema: StructuralSchema, path: string): SchemaProblem[] {
+  const problems = branchesOf(branch, path).flatMap((inner) => incomplete(inner.branch, baseSchema, inner.at));
   for (const [name, field] of Object.entries(branch.properties ?? {})) {
-    const own = ownSchema(spine.properties, name);
-    const at = under(path, `properties[${name}]`);
-    if (own === undefined) problems.push(structural(at, 'is not a field of the object itself; define it there first'));
+    const own = ownSchema(baseSchema.properties, name);
+    const at = appendPath(path, `properties[${name}]`);
+    if (own === undefined)
+      problems.push(structuralProblem(at, 'is not a field of the object itself; define it there first'));
     else problems.push(...incomplete(field, own, at));
   }
   if (branch.items !== undefined) {
-    const at = under(path, 'items');
-    if (spine.items === undefined) problems.push(structural(at, 'the schema itself is not a list'));
-    else problems.push(...incomplete(branch.items, spine.items, at));
+    const at = appendPath(path, 'items');
+    if (baseSchema.items === undefined) problems.push(structuralProblem(at, 'the schema itself is not a list'));
+    else problems.push(...incomplete(branch.items, baseSchema.items, at));
   }
   return problems;
 }

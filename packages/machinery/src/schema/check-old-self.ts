@@ -1,5 +1,5 @@
 import { compileRules } from '../cel/compile-rules.ts';
-import { type SchemaProblem, under } from '../structural-schema/schema-problem.ts';
+import { appendPath, type SchemaProblem } from '../structural-schema/schema-problem.ts';
 import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 import { forEachSchema } from './check-structure.ts';
 
@@ -18,7 +18,7 @@ export function checkOldSelf(schema: StructuralSchema): SchemaProblem[] {
 function inLists(schema: StructuralSchema, path: string, problems: SchemaProblem[]): void {
   const { items } = schema;
   if (schema.type !== 'array' || items === undefined) return;
-  const at = under(path, 'items');
+  const at = appendPath(path, 'items');
   // Objects inside have been checked already.
   if (schema['x-kubernetes-list-type'] === 'map') return;
   forEachSchema(items, at, (each, where) => {

@@ -1,5 +1,5 @@
 import { compileRules } from '../cel/compile-rules.ts';
-import { type SchemaProblem, under } from '../structural-schema/schema-problem.ts';
+import { appendPath, type SchemaProblem } from '../structural-schema/schema-problem.ts';
 import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 import { checkDefault } from './admit-schema.ts';
 import { checkCost } from './check-cost.ts';
@@ -38,5 +38,5 @@ export function checkSchema(schema: StructuralSchema, options: CheckSchemaOption
 }
 
 function placed(problem: SchemaProblem, path: string): SchemaProblem {
-  return { ...problem, path: problem.path === '' ? path : under(path, problem.path) };
+  return { ...problem, path: problem.path === '' ? path : appendPath(path, problem.path) };
 }

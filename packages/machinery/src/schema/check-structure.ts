@@ -1,5 +1,5 @@
 import { fieldPathProblem } from '../cel/field-path.ts';
-import { type SchemaProblem, structural, under } from '../structural-schema/schema-problem.ts';
+import { appendPath, type SchemaProblem, structuralProblem } from '../structural-schema/schema-problem.ts';
 import {
   additionalSchema,
   type StructuralSchema,
@@ -27,17 +27,21 @@ function checkKind(schema: StructuralSchema): SchemaProblem[] {
   const keepsUnknown = schema['x-kubernetes-preserve-unknown-fields'] === true;
   const isEmbedded = schema['x-kubernetes-embedded-resource'] === true;
   if (schema.type === undefined && !isIntOrString && !keepsUnknown)
-    problems.push(structural('', 'has no type; only int-or-string and unknown values may omit it'));
+    problems.push(structuralProblem('', 'has no type; only int-or-string and unknown values may omit it'));
   if (isIntOrString && (keepsUnknown || isEmbedded))
-    problems.push(structural('', 'is an int-or-string and cannot preserve unknown fields or be an embedded resource'));
+    problems.push(
+      structuralProblem('', 'is an int-or-string and cannot preserve unknown fields or be an embedded resource'),
+    );
   if (isEmbedded && schema.type !== 'object')
-    problems.push(structural('', 'is an embedded resource, so its type must be object'));
+    problems.push(structuralProblem('', 'is an embedded resource, so its type must be object'));
   if (isEmbedded && !keepsUnknown && Object.keys(schema.properties ?? {}).length === 0)
-    problems.push(structural('', 'is an embedded resource without fields; define them or preserve unknown fields'));
+    problems.push(
+      structuralProblem('', 'is an embedded resource without fields; define them or preserve unknown fields'),
+    );
   if (schema['x-kubernetes-map-type'] !== undefined && schema.type !== 'object')
-    problems.push(structural('', 'has a map type, so its type must be object'));
+    problems.push(structuralProblem('', 'has a map type, so its type must be object'));
   if (schema['x-kubernetes-preserve-unknown-fields'] === false)
-    problems.push(structural('', 'x-kubernetes-preserve-unknown-fields must be true or absent'));
+    problems.push(structuralProblem('', 'x-kubernetes-preserve-unknown-fields must be true or absent'));
   return problems;
 }
 
@@ -46,13 +50,17 @@ function checkMembers(schema: StructuralSchema): SchemaProblem[] {
   const hasFields = Object.keys(schema.properties ?? {}).length > 0;
   const additional = schema.additionalProperties;
   if (hasFields && additional !== undefined && additional !== true)
-    problems.push(structural('', 'has both properties and additionalProperties; move the map to a separate field'));
+    problems.push(
+      structuralProblem('', 'has both properties and additionalProperties; move the map to a separate field'),
+    );
   if (additional !== undefined && schema['x-kubernetes-embedded-resource'] === true)
-    problems.push(structural('', 'is an embedded resource and cannot have additionalProperties'));
+    problems.push(structuralProblem('', 'is an embedded resource and cannot have additionalProperties'));
   if (schema.type === 'array' && schema.items === undefined)
-    problems.push(structural('', 'is a list without a schema for its items'));
+    problems.push(structuralProblem('', 'is a list without a schema for its items'));
   if (schema.uniqueItems === true)
-    problems.push(structural('', 'uniqueItems is rejected by the API server; make the list a set with listType'));
+    problems.push(
+      structuralProblem('', 'uniqueItems is rejected by the API server; make the list a set with listType'),
+    );
   return problems;
 }
 
@@ -60,31 +68,33 @@ function checkListType(schema: StructuralSchema): SchemaProblem[] {
   const listType = schema['x-kubernetes-list-type'];
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];
   if (listType === undefined)
-    return keys.length === 0 ? [] : [structural('', 'has list-map keys but is not a list-map')];
-  if (schema.type !== 'array') return [structural('', 'has a list type, so its type must be array')];
+    return keys.length === 0 ? [] : [structuralProblem('', 'has list-map keys but is not a list-map')];
+  if (schema.type !== 'array') return [structuralProblem('', 'has a list type, so its type must be array')];
   const { items } = schema;
   if (items === undefined || listType === 'atomic') return [];
   const problems: SchemaProblem[] = [];
-  if (items.nullable === true) problems.push(structural('items', `cannot be nullable in a list of type ${listType}`));
+  if (items.nullable === true)
+    problems.push(structuralProblem('items', `cannot be nullable in a list of type ${listType}`));
   if (listType === 'set') return [...problems, ...checkSetItems(items)];
   if (keys.length === 0)
-    problems.push(structural('', 'is a list-map without keys; specify the fields that identify an item'));
-  if (items.type !== 'object') return [...problems, structural('items', 'must be objects, because the list is a map')];
-  if (new Set(keys).size < keys.length) problems.push(structural('', 'lists a list-map key twice'));
+    problems.push(structuralProblem('', 'is a list-map without keys; specify the fields that identify an item'));
+  if (items.type !== 'object')
+    return [...problems, structuralProblem('items', 'must be objects, because the list is a map')];
+  if (new Set(keys).size < keys.length) problems.push(structuralProblem('', 'lists a list-map key twice'));
   return [...problems, ...keys.flatMap((key) => checkListKey(items, key))];
 }
 
 function checkSetItems(items: StructuralSchema): SchemaProblem[] {
   if (items.type === 'object' && items['x-kubernetes-map-type'] !== 'atomic')
     return [
-      structural(
+      structuralProblem(
         'items',
         'are objects in a set and must be atomic; use structType("atomic"), or listMapBy with their keys',
       ),
     ];
   const inner = items['x-kubernetes-list-type'];
   if (items.type === 'array' && inner !== undefined && inner !== 'atomic')
-    return [structural('items', 'are lists in a set and must be atomic')];
+    return [structuralProblem('items', 'are lists in a set and must be atomic')];
   return [];
 }
 
@@ -92,13 +102,15 @@ function checkListKey(items: StructuralSchema, key: string): SchemaProblem[] {
   const at = `items.properties[${key}]`;
   const field =
     items.properties !== undefined && Object.hasOwn(items.properties, key) ? items.properties[key] : undefined;
-  if (field === undefined) return [structural(at, 'is a key of the list-map but not a field of its items')];
+  if (field === undefined) return [structuralProblem(at, 'is a key of the list-map but not a field of its items')];
   const problems: SchemaProblem[] = [];
   if (field.type === 'array' || field.type === 'object')
-    problems.push(structural(at, 'is a key of the list-map and must be a scalar'));
+    problems.push(structuralProblem(at, 'is a key of the list-map and must be a scalar'));
   if (items.required?.includes(key) !== true && field.default === undefined)
-    problems.push(structural(at, 'is a key of the list-map but may be absent; make it required or give it a default'));
-  if (field.nullable === true) problems.push(structural(at, 'is a key of the list-map and cannot be nullable'));
+    problems.push(
+      structuralProblem(at, 'is a key of the list-map but may be absent; make it required or give it a default'),
+    );
+  if (field.nullable === true) problems.push(structuralProblem(at, 'is a key of the list-map and cannot be nullable'));
   return problems;
 }
 
@@ -135,8 +147,8 @@ export function forEachSchema(
 ): void {
   visit(schema, path);
   for (const [name, field] of Object.entries(schema.properties ?? {}))
-    forEachSchema(field, under(path, `properties[${name}]`), visit);
+    forEachSchema(field, appendPath(path, `properties[${name}]`), visit);
   const additional = additionalSchema(schema);
-  if (additional !== undefined) forEachSchema(additional, under(path, 'additionalProperties'), visit);
-  if (schema.items !== undefined) forEachSchema(schema.items, under(path, 'items'), visit);
+  if (additional !== undefined) forEachSchema(additional, appendPath(path, 'additionalProperties'), visit);
+  if (schema.items !== undefined) forEachSchema(schema.items, appendPath(path, 'items'), visit);
 }

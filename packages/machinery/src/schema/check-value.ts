@@ -10,7 +10,7 @@ import {
   type StructuralSchema,
 } from '../structural-schema/structural-schema.ts';
 import { checkNumber, isNearlyWhole } from './check-number.ts';
-import { invalid, missing, Outcome, tooLong, tooMany, unfulfilled, unsupported, wrongType } from './outcome.ts';
+import { branchViolation, invalid, missing, Outcome, tooLong, tooMany, unsupported, wrongType } from './outcome.ts';
 
 type AnyValidation = StructuralSchema & NestedValidation;
 
@@ -32,7 +32,7 @@ export function checkValue(value: unknown, schema: AnyValidation, path: string, 
     if (isObject(value)) checkObject(outcome, value, schema, path, paired);
     // Every check that ran counts as a match, passed or not, and so does the end of the validation: that is how the API
     // server ranks branches.
-    outcome.matches += applied(value, schema);
+    outcome.matches += countAppliedChecks(value, schema);
   }
   if (!outcome.isValid && paired?.isUnchanged === true) {
     const accepted = new Outcome();
@@ -42,7 +42,7 @@ export function checkValue(value: unknown, schema: AnyValidation, path: string, 
   return outcome;
 }
 
-function applied(value: unknown, schema: AnyValidation): number {
+function countAppliedChecks(value: unknown, schema: AnyValidation): number {
   const typed = typesOf(schema).length > 0 || knownFormat(schema) !== undefined ? 1 : 0;
   const kind = typeof value === 'boolean' ? 0 : 1;
   const formatted = typeof value === 'string' && knownFormat(schema) !== undefined ? 1 : 0;
@@ -108,15 +108,15 @@ function checkText(outcome: Outcome, value: string, schema: AnyValidation, path:
 }
 
 /**
- * Counts characters, not UTF-16 units; counting is needed only if the text has more than `most` and at most twice as
+ * Counts characters, not UTF-16 units; counting is needed only if the text has more than `limit` and at most twice as
  * many units.
  */
-function hasAtMost(text: string, most: number): boolean {
-  if (text.length <= most) return true;
-  if (text.length > most * 2) return false;
+function hasAtMost(text: string, limit: number): boolean {
+  if (text.length <= limit) return true;
+  if (text.length > limit * 2) return false;
   let characters = 0;
   for (const _ of text) characters++;
-  return characters <= most;
+  return characters <= limit;
 }
 
 function checkEnum(outcome: Outcome, value: unknown, schema: AnyValidation, path: string): void {
@@ -197,11 +197,13 @@ function checkBranches(outcome: Outcome, value: unknown, schema: AnyValidation, 
     const valid = results.filter((result) => result.isValid).length;
     if (valid < results.length)
       outcome.add(
-        unfulfilled(`${quoteText(path)} must validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`),
+        branchViolation(
+          `${quoteText(path)} must validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`,
+        ),
       );
   }
   if (schema.not !== undefined && checkValue(value, schema.not, path).isValid)
-    outcome.add(unfulfilled(`${quoteText(path)} must not validate the schema (not)`));
+    outcome.add(branchViolation(`${quoteText(path)} must not validate the schema (not)`));
   outcome.matches++;
 }
 
@@ -215,7 +217,7 @@ function checkAnyOf(outcome: Outcome, value: unknown, branches: readonly NestedV
     }
     if (best === undefined || result.matches > best.matches) best = result;
   }
-  outcome.add(unfulfilled(`${quoteText(path)} must validate at least one schema (anyOf)`));
+  outcome.add(branchViolation(`${quoteText(path)} must validate at least one schema (anyOf)`));
   if (best !== undefined) outcome.merge(best);
 }
 
@@ -228,7 +230,7 @@ function checkOneOf(outcome: Outcome, value: unknown, branches: readonly NestedV
     return;
   }
   const found = valid.length === 0 ? 'Found none valid' : `Found ${valid.length} valid alternatives`;
-  outcome.add(unfulfilled(`${quoteText(path)} must validate one and only one schema (oneOf). ${found}`));
+  outcome.add(branchViolation(`${quoteText(path)} must validate one and only one schema (oneOf). ${found}`));
   if (valid.length > 0) return;
   let best = results[0];
   for (const result of results) if (best !== undefined && result.matches > best.matches) best = result;

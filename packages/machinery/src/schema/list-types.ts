@@ -26,10 +26,10 @@ function duplicates(items: readonly unknown[], schema: StructuralSchema, path: s
   if (schema['x-kubernetes-list-type'] === 'set') return repeated(items, items.map(formatJson), path);
   const keys = listMapKeys(schema);
   if (keys === undefined) return [];
-  const foreign = items.findIndex((item) => item !== null && !isObject(item));
-  if (foreign >= 0) {
-    const message = `Invalid value: ${formatValue(items[foreign])}: must be an object for an array of list-type map`;
-    return [{ field: `${path}[${foreign}]`, reason: 'FieldValueInvalid', message }];
+  const invalidIndex = items.findIndex((item) => item !== null && !isObject(item));
+  if (invalidIndex >= 0) {
+    const message = `Invalid value: ${formatValue(items[invalidIndex])}: must be an object for an array of list-type map`;
+    return [{ field: `${path}[${invalidIndex}]`, reason: 'FieldValueInvalid', message }];
   }
   const identities = items.map((item) => {
     const present = keys.filter((key) => isObject(item) && member(item, key) !== undefined);
@@ -39,14 +39,14 @@ function duplicates(items: readonly unknown[], schema: StructuralSchema, path: s
 }
 
 /** Reports the second item of every group: a third would add no information. */
-function repeated(shown: readonly unknown[], texts: readonly string[], path: string): FieldProblem[] {
+function repeated(displayedValues: readonly unknown[], texts: readonly string[], path: string): FieldProblem[] {
   const seen = new Map<string, number>();
   const problems: FieldProblem[] = [];
   for (const [index, text] of texts.entries()) {
     const times = (seen.get(text) ?? 0) + 1;
     seen.set(text, times);
     if (times !== 2) continue;
-    const message = `Duplicate value: ${formatValue(shown[index])}`;
+    const message = `Duplicate value: ${formatValue(displayedValues[index])}`;
     problems.push({ field: `${path}[${index}]`, reason: 'FieldValueDuplicate', message });
   }
   return problems;

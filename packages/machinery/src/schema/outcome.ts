@@ -81,30 +81,30 @@ export function unsupported(path: string, value: unknown, allowed: readonly unkn
  * tooLong returns the failure for text with too many characters. The API server reports bytes although it counts
  * characters.
  */
-export function tooLong(path: string, most: number): Failure {
+export function tooLong(path: string, limit: number): Failure {
   return {
     path,
     reason: 'FieldValueTooLong',
-    message: `Too long: may not be more than ${most} ${most === 1 ? 'byte' : 'bytes'}`,
-    identity: `${path} in body should be at most ${most} chars long`,
+    message: `Too long: may not be more than ${limit} ${limit === 1 ? 'byte' : 'bytes'}`,
+    identity: `${path} in body should be at most ${limit} chars long`,
   };
 }
 
 /** tooMany returns the failure for a list or map with too many members. */
-export function tooMany(path: string, count: number, most: number, what: 'items' | 'properties'): Failure {
+export function tooMany(path: string, count: number, limit: number, what: 'items' | 'properties'): Failure {
   return {
     path,
     reason: 'FieldValueTooMany',
-    message: `Too many: ${count}: must have at most ${most} ${most === 1 ? 'item' : 'items'}`,
-    identity: `${path} in body should have at most ${most} ${what}`,
+    message: `Too many: ${count}: must have at most ${limit} ${limit === 1 ? 'item' : 'items'}`,
+    identity: `${path} in body should have at most ${limit} ${what}`,
   };
 }
 
 /**
- * unfulfilled returns the failure for a value that violates an `allOf`, `anyOf`, `oneOf` or `not`; the API server
+ * branchViolation returns the failure for a value that violates an `allOf`, `anyOf`, `oneOf` or `not`; the API server
  * reports it without a field.
  */
-export function unfulfilled(text: string): Failure {
+export function branchViolation(text: string): Failure {
   return { path: undefined, reason: 'FieldValueInvalid', message: `Invalid value: "": ${text}`, identity: text };
 }
 

@@ -147,10 +147,10 @@ function boundsOfItems(schema: StructuralSchema): string[] {
   return inner === undefined ? [] : boundsOf(inner).map((bound) => `each ${bound}`);
 }
 
-function between(least: number | undefined, most: number | undefined, what: string): string[] {
-  if (least !== undefined && most !== undefined) return [`${least} to ${most} ${what}`];
-  if (least !== undefined) return [`at least ${least} ${what}`];
-  return most === undefined ? [] : [`at most ${most} ${what}`];
+function between(min: number | undefined, max: number | undefined, what: string): string[] {
+  if (min !== undefined && max !== undefined) return [`${min} to ${max} ${what}`];
+  if (min !== undefined) return [`at least ${min} ${what}`];
+  return max === undefined ? [] : [`at most ${max} ${what}`];
 }
 
 function ruleText(rule: ValidationRule): string {

@@ -7,13 +7,13 @@ import { ruleCases } from './fixtures/rule-cases.ts';
 import { prune } from './prune.ts';
 import { validate } from './validate.ts';
 
-interface Answer {
+interface RecordedResult {
   readonly name: string;
   readonly causes: readonly { readonly field: string; readonly reason: string; readonly message: string }[];
   readonly stored?: unknown;
 }
 
-const recorded: readonly Answer[] = answers.answers;
+const recorded: readonly RecordedResult[] = answers.answers;
 
 const rootOf = (value: StructuralSchema): StructuralSchema => {
   return { type: 'object', properties: { spec: { type: 'object', properties: { value } } } };
@@ -39,14 +39,14 @@ describe('validate', () => {
 
   it.each(cases.map((each) => [each.fixture.name, each] as const))(
     'validates as the API server does: %s',
-    (_, { fixture, answer }) => {
+    (_, { fixture, answer: expected }) => {
       const { object, problems } = ours(fixture);
       const byText = (a: { message: string; field: string }, b: { message: string; field: string }) => {
         return `${a.field} ${a.message}` < `${b.field} ${b.message}` ? -1 : 1;
       };
       // The API server iterates over maps in random order.
-      expect([...problems].sort(byText)).toEqual([...(answer?.causes ?? [])].sort(byText));
-      if (answer?.causes.length === 0) expect(object.spec.value).toEqual(answer.stored);
+      expect([...problems].sort(byText)).toEqual([...(expected?.causes ?? [])].sort(byText));
+      if (expected?.causes.length === 0) expect(object.spec.value).toEqual(expected.stored);
     },
   );
 });

@@ -24,13 +24,13 @@ export interface RuleFault {
   readonly at?: { readonly line: number; readonly column: number } | undefined;
 }
 
-/** structural returns a problem for a violation of the rules for structural schemas. */
-export function structural(path: string, problem: string): SchemaProblem {
+/** structuralProblem returns a problem for a violation of the rules for structural schemas. */
+export function structuralProblem(path: string, problem: string): SchemaProblem {
   return { code: 'BOWLINE_SCHEMA_INVALID', path, problem };
 }
 
-/** under appends a step to a path in a schema: `under('properties[a]', 'items')`. */
-export function under(path: string, step: string): string {
+/** appendPath appends a step to a path in a schema: `under('properties[a]', 'items')`. */
+export function appendPath(path: string, step: string): string {
   return path === '' ? step : `${path}.${step}`;
 }
 

@@ -1,5 +1,5 @@
 import { compileExpression, type Expression, type StepBudget } from '../cel/compile-expression.ts';
-import { memoByText } from '../collections/memo-by-text.ts';
+import { memoizeByText } from '../collections/memoize-by-text.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 
 /** Template is a compiled template. */
@@ -17,13 +17,13 @@ export interface Template {
  * The maximum number of steps of all placeholders together: enough to build a whole ConfigMap or Secret, and well under
  * a second.
  */
-const MOST_STEPS = 500_000;
+const MAX_STEPS = 500_000;
 
 /** The maximum number of instructions of all patterns together: compiling this many takes a tenth of a second. */
-const MOST_PATTERN_SIZE = 20_000;
+const MAX_PATTERN_SIZE = 20_000;
 
 /** The maximum number of placeholders in a template: they are evaluated as one list, which may have this many items. */
-const MOST_HOLES = 1_000;
+const MAX_PLACEHOLDERS = 1_000;
 
 const VARIABLES = { data: 'map<string, string>' };
 
@@ -35,32 +35,32 @@ const VARIABLES = { data: 'map<string, string>' };
  * compileTemplate('host={{ data.host }}').render({ host: 'db' }); // 'host=db'
  */
 export function compileTemplate(template: string): Template {
-  const { texts, holes } = parseTemplate(template);
-  if (holes.length === 0) return { render: () => template, patternSize: 0 };
-  const limits = { variables: VARIABLES, maxSteps: MOST_STEPS, maxPatternSize: MOST_PATTERN_SIZE };
-  for (const hole of holes) {
+  const { texts, placeholders } = parseTemplate(template);
+  if (placeholders.length === 0) return { render: () => template, patternSize: 0 };
+  const limits = { variables: VARIABLES, maxSteps: MAX_STEPS, maxPatternSize: MAX_PATTERN_SIZE };
+  for (const placeholder of placeholders) {
     // Compile each placeholder separately first: an error then refers to what its author wrote, and no placeholder can
     // close the list that it becomes a part of.
-    compileExpression(hole.trim(), limits);
-    compileExpression(asText(hole), limits);
+    compileExpression(placeholder.trim(), limits);
+    compileExpression(asText(placeholder), limits);
   }
-  const together = compileExpression(`[${holes.map(asText).join(', ')}]`, limits);
+  const combined = compileExpression(`[${placeholders.map(asText).join(', ')}]`, limits);
   return {
-    patternSize: together.patternSize,
+    patternSize: combined.patternSize,
     render(data, budget) {
-      const values = evaluated(together, data, budget);
+      const values = evaluated(combined, data, budget);
       return texts.map((text, index) => `${text}${values[index] ?? ''}`).join('');
     },
   };
 }
 
 function evaluated(
-  holes: Expression,
+  placeholders: Expression,
   data: Readonly<Record<string, string>>,
   budget: StepBudget | undefined,
 ): readonly string[] {
   try {
-    return holes.evaluate({ data }, budget) as readonly string[];
+    return placeholders.evaluate({ data }, budget) as readonly string[];
   } catch (error) {
     if (!(error instanceof BowlineError) || !(error.cause instanceof Error)) throw error;
     // The evaluated expression is not what the author wrote; the cause describes the problem with the values.
@@ -75,33 +75,34 @@ function evaluated(
 }
 
 /** The line break ends a comment at the end of a placeholder. */
-function asText(hole: string): string {
-  return `string(${hole}\n)`;
+function asText(placeholder: string): string {
+  return `string(${placeholder}\n)`;
 }
 
 /** TemplateParts is a parsed template. */
 export interface TemplateParts {
-  /** One more than `holes`: the text before each placeholder, and after the last. */
+  /** One more than `placeholders`: the text before each placeholder, and after the last. */
   readonly texts: readonly string[];
-  readonly holes: readonly string[];
+  readonly placeholders: readonly string[];
 }
 
 /** parseTemplate finds the placeholders in a template, or throws `BOWLINE_TEMPLATE_INVALID`. */
 export function parseTemplate(template: string): TemplateParts {
   const texts: string[] = [];
-  const holes: string[] = [];
+  const placeholders: string[] = [];
   let position = 0;
   for (;;) {
     const open = template.indexOf('{{', position);
     texts.push(template.slice(position, open < 0 ? undefined : open));
-    if (open < 0) return { texts, holes };
-    const close = endOfHole(template, open + 2);
+    if (open < 0) return { texts, placeholders };
+    const close = endOfPlaceholder(template, open + 2);
     if (close === undefined) throw invalid(template, open, 'the placeholder is not closed; end it with }}');
-    const hole = template.slice(open + 2, close);
-    if (hole.trim() === '')
+    const placeholder = template.slice(open + 2, close);
+    if (placeholder.trim() === '')
       throw invalid(template, open, 'the placeholder is empty; write an expression, as in {{ data.key }}');
-    holes.push(hole);
-    if (holes.length > MOST_HOLES) throw invalid(template, open, `there are more than ${MOST_HOLES} placeholders`);
+    placeholders.push(placeholder);
+    if (placeholders.length > MAX_PLACEHOLDERS)
+      throw invalid(template, open, `there are more than ${MAX_PLACEHOLDERS} placeholders`);
     position = close + 2;
   }
 }
@@ -109,7 +110,7 @@ export function parseTemplate(template: string): TemplateParts {
 /** The tokens inside a placeholder: strings, in which braces have no meaning, comments, and braces, which can nest. */
 const TOKEN = /(?<quote>'''|"""|'|")|\/\/(?:(?!\}\})[^\n])*|(?<open>\{)|(?<close>\})/g;
 
-function endOfHole(template: string, start: number): number | undefined {
+function endOfPlaceholder(template: string, start: number): number | undefined {
   TOKEN.lastIndex = start;
   let depth = 0;
   for (let match = TOKEN.exec(template); match !== null; match = TOKEN.exec(template)) {
@@ -139,7 +140,7 @@ function invalid(template: string, position: number, problem: string): BowlineEr
 }
 
 // A template may have up to 256 KiB, and its compiled form is several times as large.
-const MAX_REMEMBERED_CHARACTERS = 1_048_576;
+const MAX_CACHED_CHARACTERS = 1_048_576;
 
-/** recentTemplate is `compileTemplate` with a cache: every reconcile of an object needs the same templates. */
-export const recentTemplate = memoByText(compileTemplate, MAX_REMEMBERED_CHARACTERS);
+/** cachedTemplate is `compileTemplate` with a cache: every reconcile of an object needs the same templates. */
+export const cachedTemplate = memoizeByText(compileTemplate, MAX_CACHED_CHARACTERS);

@@ -1,4 +1,4 @@
-const MOST_KEY_CHARACTERS = 253;
+const MAX_KEY_LENGTH = 253;
 const KEY = /^[-._a-zA-Z0-9]+$/;
 
 /**
@@ -7,12 +7,12 @@ const KEY = /^[-._a-zA-Z0-9]+$/;
  */
 export function contentKeyProblem(key: string): string | undefined {
   if (key === '') return 'must not be empty';
-  if (key.length > MOST_KEY_CHARACTERS) return `must have at most ${MOST_KEY_CHARACTERS} characters`;
+  if (key.length > MAX_KEY_LENGTH) return `must have at most ${MAX_KEY_LENGTH} characters`;
   if (!KEY.test(key)) return 'must consist of letters, digits, dashes, dots and underscores';
   // Kubelets store the versions of a mounted ConfigMap or Secret in files with such names.
   if (key === '.' || key.startsWith('..')) return "must not be '.' or start with '..'";
   return undefined;
 }
 
-/** MOST_CONTENT_BYTES is the API server's limit for all values of a ConfigMap or Secret together; keys do not count. */
-export const MOST_CONTENT_BYTES = 1_048_576;
+/** MAX_CONTENT_BYTES is the API server's limit for all values of a ConfigMap or Secret together; keys do not count. */
+export const MAX_CONTENT_BYTES = 1_048_576;

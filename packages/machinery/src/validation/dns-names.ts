@@ -9,9 +9,9 @@ const SUBDOMAIN_RULE = `a lowercase RFC 1123 subdomain must consist of lower cas
 const LABEL_1035_RULE = `a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '${LABEL_1035}')`;
 
 /** dnsSubdomainProblems returns the problems that the API server reports for the name of most objects. */
-export const dnsSubdomainProblems = named(SUBDOMAIN, 253, SUBDOMAIN_RULE);
+export const dnsSubdomainProblems = nameValidator(SUBDOMAIN, 253, SUBDOMAIN_RULE);
 
-const labelProblems = named(LABEL, 63, LABEL_RULE);
+const labelProblems = nameValidator(LABEL, 63, LABEL_RULE);
 
 /** dnsLabelProblems returns the problems that the API server reports for the name of, for instance, a namespace. */
 export function dnsLabelProblems(text: string): string[] {
@@ -22,13 +22,13 @@ export function dnsLabelProblems(text: string): string[] {
 }
 
 /** dns1035LabelProblems returns the problems that the API server reports for the name of, for instance, a Service. */
-export const dns1035LabelProblems = named(LABEL_1035, 63, LABEL_1035_RULE);
+export const dns1035LabelProblems = nameValidator(LABEL_1035, 63, LABEL_1035_RULE);
 
-function named(pattern: string, most: number, rule: string): (text: string) => string[] {
+function nameValidator(pattern: string, maxLength: number, rule: string): (text: string) => string[] {
   // The published pattern, without its capturing groups.
   const whole = new RegExp(`^${pattern.replaceAll('(', '(?:')}$`);
   return (text) => {
-    const problems = Buffer.byteLength(text) > most ? [`must be no more than ${most} characters`] : [];
+    const problems = Buffer.byteLength(text) > maxLength ? [`must be no more than ${maxLength} characters`] : [];
     return whole.test(text) ? problems : [...problems, rule];
   };
 }

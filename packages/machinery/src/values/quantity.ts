@@ -11,10 +11,10 @@ export interface Quantity {
 }
 
 const NANOS_PER_UNIT = 10n ** 9n;
-const LARGEST_INT64 = 2n ** 63n - 1n;
+const MAX_INT64 = 2n ** 63n - 1n;
 // Kubernetes has no limit, so one line of input can keep a server busy; real quantities have a dozen characters.
-const LONGEST_TEXT = 256;
-const LARGEST_EXPONENT = 256;
+const MAX_TEXT_LENGTH = 256;
+const MAX_EXPONENT = 256;
 
 const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
@@ -37,7 +37,7 @@ const WRONG_SUFFIX = "unable to parse quantity's suffix";
 export function parseQuantity(input: string | number): Quantity {
   const text = String(input);
   const match = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/.exec(text);
-  if (!match || text === '' || text.length > LONGEST_TEXT) throw invalid(text, WRONG_FORMAT);
+  if (!match || text === '' || text.length > MAX_TEXT_LENGTH) throw invalid(text, WRONG_FORMAT);
   const [, sign, whole = '', fraction = '', suffix = ''] = match;
   const unit = unitOf(suffix);
   if (!unit) throw invalid(text, WRONG_SUFFIX);
@@ -47,7 +47,7 @@ export function parseQuantity(input: string | number): Quantity {
   let magnitude = shift >= 0 ? digits * unit.factor * 10n ** BigInt(shift) : shiftDown(digits * unit.factor, -shift);
   let format = unit.format;
   if (format === 'BinarySI') {
-    if (magnitude > LARGEST_INT64 * NANOS_PER_UNIT) magnitude = LARGEST_INT64 * NANOS_PER_UNIT;
+    if (magnitude > MAX_INT64 * NANOS_PER_UNIT) magnitude = MAX_INT64 * NANOS_PER_UNIT;
     // An amount below one cannot be written with a binary suffix.
     if (magnitude > 0n && magnitude < NANOS_PER_UNIT) format = 'DecimalSI';
   }
@@ -66,7 +66,7 @@ function unitOf(suffix: string): Unit | undefined {
   const binary = BINARY_SUFFIXES.indexOf(suffix);
   if (binary > 0) return { format: 'BinarySI', factor: 1024n ** BigInt(binary), exponent: 0 };
   const exponent = /^[eE]([-+]?[0-9]+)$/.exec(suffix)?.[1];
-  if (exponent === undefined || Math.abs(Number(exponent)) > LARGEST_EXPONENT) return undefined;
+  if (exponent === undefined || Math.abs(Number(exponent)) > MAX_EXPONENT) return undefined;
   return { format: 'DecimalExponent', factor: 1n, exponent: Number(exponent) };
 }
 
@@ -102,10 +102,10 @@ export function formatQuantity(quantity: Quantity): string {
   return `${amount}${DECIMAL_SUFFIXES[power]}`;
 }
 
-function removeFactors(value: bigint, factor: bigint, most: number): [rest: bigint, removed: number] {
+function removeFactors(value: bigint, factor: bigint, maxCount: number): [rest: bigint, removed: number] {
   let rest = value;
   let removed = 0;
-  while (removed < most && rest % factor === 0n) {
+  while (removed < maxCount && rest % factor === 0n) {
     rest /= factor;
     removed++;
   }
@@ -130,14 +130,14 @@ export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
 
 /** wholeUnits returns the amount in whole units, rounded away from zero: bytes of memory, for example. */
 export function wholeUnits(quantity: Quantity): bigint {
-  return roundedAway(quantity.nanos, NANOS_PER_UNIT);
+  return roundAwayFromZero(quantity.nanos, NANOS_PER_UNIT);
 }
 
 /** wholeMilliUnits returns the amount in thousandths, rounded away from zero: millicores of CPU, for example. */
 export function wholeMilliUnits(quantity: Quantity): bigint {
-  return roundedAway(quantity.nanos, NANOS_PER_UNIT / 1000n);
+  return roundAwayFromZero(quantity.nanos, NANOS_PER_UNIT / 1000n);
 }
 
-function roundedAway(value: bigint, unit: bigint): bigint {
+function roundAwayFromZero(value: bigint, unit: bigint): bigint {
   return value < 0n ? -((-value + unit - 1n) / unit) : (value + unit - 1n) / unit;
 }

@@ -30,7 +30,7 @@ export interface Failure {
 export function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   const retryAfterMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
-  return { ...sort(error), message, retryAfterMs };
+  return { ...classify(error), message, retryAfterMs };
 }
 
 /** The codes of errors thrown by the reflector itself and by the client's decoder. */
@@ -43,13 +43,13 @@ const byCode: Readonly<Record<string, Pick<Failure, 'kind' | 'reason'>>> = {
   BOWLINE_WATCH_REWOUND: { kind: 'rewound', reason: 'rewound' },
 };
 
-function sort(error: unknown): Pick<Failure, 'kind' | 'reason'> {
-  if (error instanceof ApiError) return sortAnswer(error);
+function classify(error: unknown): Pick<Failure, 'kind' | 'reason'> {
+  if (error instanceof ApiError) return classifyApiError(error);
   const own = error instanceof BowlineError ? byCode[error.code] : undefined;
   return own ?? { kind: 'transport', reason: 'transport' };
 }
 
-function sortAnswer(error: ApiError): Pick<Failure, 'kind' | 'reason'> {
+function classifyApiError(error: ApiError): Pick<Failure, 'kind' | 'reason'> {
   if (isTooLarge(error)) return { kind: 'too-large', reason: 'expired' };
   switch (error.status) {
     case 401:

@@ -10,7 +10,7 @@ import {
   type ViewOf,
 } from '@bowline/runtime/cache';
 import { createClient } from '@bowline/runtime/client';
-import { type Seen, WatchServer, type WatchServerOptions } from './watch-server.test-support.ts';
+import { type ReceivedRequest, WatchServer, type WatchServerOptions } from './watch-server.test-support.ts';
 
 /** HarnessOptions configures a harness. */
 export interface HarnessOptions
@@ -83,7 +83,7 @@ export function described(event: InformerEvent<unknown>): string {
 }
 
 /** summary returns a request in short form: `watch list rv=1001`, `list rv=0 limit=500`, `watch rv=1001`. */
-export function summary({ verb, query }: Seen): string {
+export function summary({ verb, query }: ReceivedRequest): string {
   const parts = [query.sendInitialEvents === 'true' ? 'watch list' : verb];
   if (query.resourceVersion !== undefined) parts.push(`rv=${query.resourceVersion}`);
   if (query.limit !== undefined) parts.push(`limit=${query.limit}`);

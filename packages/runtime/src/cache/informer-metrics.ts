@@ -38,7 +38,7 @@ export function registerInformerMetrics(
   ]);
   /** The totals already added to the counters, which can only be incremented. */
   const reported = new Map<string, number>();
-  const tell = (series: string, total: number, add: (amount: number) => void): void => {
+  const addDelta = (series: string, total: number, add: (amount: number) => void): void => {
     add(total - (reported.get(series) ?? 0));
     reported.set(series, total);
   };
@@ -72,7 +72,7 @@ export function registerInformerMetrics(
         labels,
       );
       for (const [name, metric] of Object.entries(counters) as [keyof typeof counters, typeof counters.relists][]) {
-        tell(
+        addDelta(
           `${id}/${name}`,
           sum((each) => each[name]),
           (amount) => metric.add(labels, amount),
@@ -80,7 +80,7 @@ export function registerInformerMetrics(
       }
       for (const reason of RECONNECT_REASONS) {
         const total = sum((each) => each.reconnects[reason]);
-        tell(`${id}/reconnects/${reason}`, total, (amount) => reconnects.add({ ...labels, reason }, amount));
+        addDelta(`${id}/reconnects/${reason}`, total, (amount) => reconnects.add({ ...labels, reason }, amount));
       }
     }
   });

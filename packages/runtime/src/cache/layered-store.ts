@@ -140,10 +140,10 @@ export class LayeredStore<E> {
   }
 
   /**
-   * proven records that the newest state of the server was at `newest` at some time after `since`. Own writes confirmed before
+   * recordNewest records that the newest state of the server was at `newest` at some time after `since`. Own writes confirmed before
    * then and newer than that are lost (a restored etcd); deletions confirmed before then are part of that state, or lost as well.
    */
-  proven(namespace: string | undefined, newest: string, since: number): void {
+  recordNewest(namespace: string | undefined, newest: string, since: number): void {
     for (const pending of this.#unconfirmed.values()) {
       if (pending.recordedAt >= since || !isIn(pending.key, namespace)) continue;
       if (isOlder(newest, pending.version)) this.#confirm(pending);

@@ -22,16 +22,16 @@ export interface ReflectorTarget {
   /** begin starts a snapshot; one that is never committed is dropped. */
   begin(): Snapshot;
   /** commit replaces the state in one step and reports the resulting changes. */
-  commit(snapshot: Snapshot, version: string, how: CommitOptions): Promise<void>;
+  commit(snapshot: Snapshot, version: string, options: CommitOptions): Promise<void>;
   /**
-   * proven records that the newest state of the server was at `version` at some time after `since` (monotonic wire time).
+   * recordNewest records that the newest state of the server was at `version` at some time after `since` (monotonic wire time).
    * Anything known before that time that claims to be newer belongs to a history that the server has lost.
    */
-  proven(version: string, since: number): void;
+  recordNewest(version: string, since: number): void;
   upsert(object: KubernetesObject): void;
   remove(object: KubernetesObject): void;
   /** flush ends a batch: everything up to `version` has been passed on. The stream is not read until it resolves. */
   flush(version: string | undefined): Promise<void>;
-  /** vanished reports that the kind itself is gone, and with it every object. */
-  vanished(): Promise<void>;
+  /** removeAll reports that the kind itself is gone, and with it every object. */
+  removeAll(): Promise<void>;
 }

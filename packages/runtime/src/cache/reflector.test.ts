@@ -228,11 +228,11 @@ describe('rule 7: retries', () => {
     ['a refused connection', 'refuse' as const],
     ['429', { status: 429 }],
     ['500', { status: 500 }],
-  ])('resumes the watch without a list after %s', async (_, answer) => {
+  ])('resumes the watch without a list after %s', async (_, scripted) => {
     await using harness = new Harness({ jitter: longest });
     harness.watch();
     await harness.run();
-    harness.server.script = () => answer;
+    harness.server.script = () => scripted;
     harness.server.onlyWatch.cut();
     await harness.clock.advance(3_000);
     harness.server.script = () => undefined;

@@ -27,7 +27,7 @@ const SHORT_WATCH_MS = 1_000;
 /**
  * A served kind returns 404 briefly while its definition is replaced; only a lasting 404 means that the definition was removed.
  */
-const VANISHED_AFTER_MS = 10_000;
+const KIND_REMOVED_AFTER_MS = 10_000;
 
 /** ReflectorOptions configures a reflector. */
 export interface ReflectorOptions<T extends KubernetesObject> {
@@ -64,7 +64,7 @@ export class Reflector<T extends KubernetesObject> {
   readonly #status = newReflectorStatus();
   readonly #point = new ResumePoint();
   /** Consecutive responses that report that the kind is not served. */
-  #notServed: { since: number; answers: number } | undefined;
+  #notServed: { since: number; responses: number } | undefined;
   /** The failure that was last logged since the watch last worked. */
   #lastLogged: string | undefined;
 
@@ -121,7 +121,7 @@ export class Reflector<T extends KubernetesObject> {
 
   async #list(signal: AbortSignal): Promise<void> {
     const requested = this.#point.listVersion;
-    const askedAt = this.#wire.monotonic();
+    const requestedAt = this.#wire.monotonic();
     const snapshot = this.#target.begin();
     const version = await listSnapshot({
       client: this.#client,
@@ -132,7 +132,7 @@ export class Reflector<T extends KubernetesObject> {
       signal,
     });
     signal.throwIfAborted();
-    await this.#commit(snapshot, version, requested === '' ? askedAt : undefined);
+    await this.#commit(snapshot, version, requested === '' ? requestedAt : undefined);
   }
 
   /**
@@ -142,7 +142,7 @@ export class Reflector<T extends KubernetesObject> {
    * server that is restored later has to break that watch.
    */
   async #confirm(signal: AbortSignal): Promise<void> {
-    const askedAt = this.#wire.monotonic();
+    const requestedAt = this.#wire.monotonic();
     let current: string | undefined;
     try {
       current = await probeVersion(this.#client, this.#resource, this.#scope, signal);
@@ -153,7 +153,7 @@ export class Reflector<T extends KubernetesObject> {
     if (current === undefined) return;
     if (this.#point.isBehind(current)) throw rewound(current, this.#point.version);
     this.#point.confirmed();
-    this.#target.proven(current, askedAt);
+    this.#target.recordNewest(current, requestedAt);
   }
 
   /** #follow opens a watch and applies it until it ends: with `streamList` first the whole state, then every change. */
@@ -165,7 +165,7 @@ export class Reflector<T extends KubernetesObject> {
         this.#log.warn('the initial state of a watch has not ended for 10 s', { kind: this.#resource.kind }),
     });
     const requested = this.#point.readable;
-    const askedAt = this.#wire.monotonic();
+    const requestedAt = this.#wire.monotonic();
     try {
       const stream = await this.#client.watch(this.#resource, {
         ...this.#scope,
@@ -178,7 +178,7 @@ export class Reflector<T extends KubernetesObject> {
       });
       attempt.opened(() => stream.aliveAt());
       this.#status.aliveAt = () => stream.aliveAt();
-      await this.#consume(stream, attempt, streamList, requested === undefined ? askedAt : undefined);
+      await this.#consume(stream, attempt, streamList, requested === undefined ? requestedAt : undefined);
     } catch (error) {
       throw attempt.ending ?? error;
     } finally {
@@ -287,13 +287,13 @@ export class Reflector<T extends KubernetesObject> {
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
     const failure = failureOf(error);
     // Another way to get the same state may be tried immediately.
-    const otherWay = failure.kind === 'no-end' || (failure.kind === 'refused' && this.#isStreamingList());
-    if (otherWay) this.#support.refusedStreaming(this.#resource);
+    const hasFallback = failure.kind === 'no-end' || (failure.kind === 'refused' && this.#isStreamingList());
+    if (hasFallback) this.#support.markStreamingUnsupported(this.#resource);
     this.#point.failed(failure, this.#wire.monotonic());
     this.#count(failure);
     if (failure.kind === 'not-served') await this.#countNotServed();
     else this.#notServed = undefined;
-    if (otherWay) return;
+    if (hasFallback) return;
     const waitMs = this.#backoff.next(failure.retryAfterMs);
     this.#logInterruption(failure, error, waitMs);
     await this.#wire.sleep(waitMs, signal).catch(() => undefined);
@@ -308,7 +308,9 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   #isStreamingList(): boolean {
-    return this.#point.needsSnapshot && !this.#point.streamedListsFail && this.#support.streamsLists(this.#resource);
+    return (
+      this.#point.needsSnapshot && !this.#point.streamedListsFail && this.#support.supportsStreaming(this.#resource)
+    );
   }
 
   #count(failure: Failure): void {
@@ -331,14 +333,15 @@ export class Reflector<T extends KubernetesObject> {
   /** A kind that was served and is lastingly not served any more has lost its definition, and with it every object. */
   async #countNotServed(): Promise<void> {
     const now = this.#wire.monotonic();
-    this.#notServed ??= { since: now, answers: 0 };
-    this.#notServed.answers++;
+    this.#notServed ??= { since: now, responses: 0 };
+    this.#notServed.responses++;
     if (!this.#status.synced) return;
-    if (this.#notServed.answers < MAX_CONSECUTIVE_FAILURES || now - this.#notServed.since < VANISHED_AFTER_MS) return;
+    if (this.#notServed.responses < MAX_CONSECUTIVE_FAILURES || now - this.#notServed.since < KIND_REMOVED_AFTER_MS)
+      return;
     this.#status.synced = false;
     this.#point.forget();
     this.#log.warn('a kind is no longer served; its objects are treated as deleted', { kind: this.#resource.kind });
-    await this.#target.vanished();
+    await this.#target.removeAll();
   }
 }
 

@@ -13,14 +13,14 @@ export class ServerSupport {
     this.#wire = wire;
   }
 
-  /** streamsLists returns whether to try a watch that starts with the current state (KEP-3157). */
-  streamsLists(resource: Resource): boolean {
+  /** supportsStreaming returns whether to try a watch that starts with the current state (KEP-3157). */
+  supportsStreaming(resource: Resource): boolean {
     const refusedAt = this.#refused.get(resource.id);
     return refusedAt === undefined || this.#wire.monotonic() - refusedAt > FORGET_AFTER_MS;
   }
 
-  /** refusedStreaming records that the server does not support streamed lists, or does not deliver them in practice. */
-  refusedStreaming(resource: Resource): void {
+  /** markStreamingUnsupported records that the server does not support streamed lists, or does not deliver them in practice. */
+  markStreamingUnsupported(resource: Resource): void {
     this.#refused.set(resource.id, this.#wire.monotonic());
   }
 }

@@ -43,7 +43,7 @@ export class StoreTarget<E, V> implements ReflectorTarget {
     // Created by `begin`, so its entries use this target's codec.
     const listed = (snapshot as StoreSnapshot<E>).entries;
     if (rewound) this.#store.forgetWrites(this.#namespace);
-    else if (newestSince !== undefined) this.proven(version, newestSince);
+    else if (newestSince !== undefined) this.recordNewest(version, newestSince);
     // The first state is by far the largest step of an informer: adopt it without copying, and create no event if there is no
     // subscriber.
     if (this.#store.adopt(listed)) this.#queueAll();
@@ -55,20 +55,20 @@ export class StoreTarget<E, V> implements ReflectorTarget {
   #queueAll(): void {
     if (!this.#options.hasSubscribers()) return;
     for (const [key, current] of this.#store.observedIn(this.#namespace)) {
-      this.#tell({ key, previous: undefined, current }, true);
+      this.#queueChange({ key, previous: undefined, current }, true);
     }
   }
 
   #replace(listed: Store<E>, rewound: boolean): void {
     const missing = [...this.#store.observedIn(this.#namespace)].filter(([key]) => listed.get(key) === undefined);
-    for (const [key, entry] of missing) this.#lose(key, this.#codec.metadata(entry));
+    for (const [key, entry] of missing) this.#queueStaleDelete(key, this.#codec.metadata(entry));
     for (const [key, entry] of listed.entries()) {
-      this.#tell(this.#store.observe(key, entry, this.#codec.metadata(entry), rewound), true);
+      this.#queueChange(this.#store.observe(key, entry, this.#codec.metadata(entry), rewound), true);
     }
   }
 
-  proven(version: string, since: number): void {
-    this.#store.proven(this.#namespace, version, since);
+  recordNewest(version: string, since: number): void {
+    this.#store.recordNewest(this.#namespace, version, since);
   }
 
   upsert(object: KubernetesObject): void {
@@ -76,19 +76,19 @@ export class StoreTarget<E, V> implements ReflectorTarget {
     const metadata = this.#codec.identify(object);
     const encoded = this.#ownWrite(key, metadata) ?? this.#encode(key, object);
     if (encoded === 'failed') return;
-    this.#tell(this.#store.observe(key, encoded, metadata), false, metadata);
+    this.#queueChange(this.#store.observe(key, encoded, metadata), false, metadata);
   }
 
   remove(object: KubernetesObject): void {
     const key = keyOf(object);
     const metadata = this.#codec.identify(object);
     const known = this.#store.observed(key);
-    this.#tell(this.#store.observe(key, undefined, metadata), false, metadata);
+    this.#queueChange(this.#store.observe(key, undefined, metadata), false, metadata);
     if (known !== undefined || this.#codec.name !== 'trigger') return;
     // A trigger may have rejected the object when it last changed but still accept its deletion.
     const ended = this.#encode(key, object);
     if (ended !== undefined && ended !== 'failed') {
-      this.#tell({ key, previous: ended, current: undefined }, false, metadata);
+      this.#queueChange({ key, previous: ended, current: undefined }, false, metadata);
     }
   }
 
@@ -97,22 +97,22 @@ export class StoreTarget<E, V> implements ReflectorTarget {
     await this.#options.deliver();
   }
 
-  async vanished(): Promise<void> {
+  async removeAll(): Promise<void> {
     this.#store.forgetWrites(this.#namespace);
     const all = [...this.#store.observedIn(this.#namespace)];
-    for (const [key, entry] of all) this.#lose(key, this.#codec.metadata(entry));
+    for (const [key, entry] of all) this.#queueStaleDelete(key, this.#codec.metadata(entry));
     await this.#options.deliver();
   }
 
   /** The deletion of the object was not observed: report its last known state. */
-  #lose(key: ObjectKey, metadata: ObjectMeta): void {
+  #queueStaleDelete(key: ObjectKey, metadata: ObjectMeta): void {
     const change = this.#store.observe(key, undefined, metadata);
     if (change?.previous === undefined) return;
     const previous = this.#codec.value(change.previous);
     this.#options.queue({ type: 'delete', key, previous, metadata, initial: true, stale: true });
   }
 
-  #tell(change: Change<E> | undefined, initial: boolean, last?: ObjectMeta): void {
+  #queueChange(change: Change<E> | undefined, initial: boolean, last?: ObjectMeta): void {
     if (!change || !this.#options.hasSubscribers()) return;
     const { key } = change;
     const before = change.previous === undefined ? undefined : this.#codec.metadata(change.previous);

@@ -77,26 +77,26 @@ export class WatchAttempt implements Disposable {
   }
 
   #checkIdle(): void {
-    const left = this.#aliveAt() + IDLE_AFTER_MS - this.#wire.monotonic();
-    if (left > 0) {
-      this.#idleTimer = this.#wire.setTimer(left, () => this.#checkIdle());
+    const remainingMs = this.#aliveAt() + IDLE_AFTER_MS - this.#wire.monotonic();
+    if (remainingMs > 0) {
+      this.#idleTimer = this.#wire.setTimer(remainingMs, () => this.#checkIdle());
       return;
     }
     this.#end('BOWLINE_WATCH_SILENT', 'the watch was inactive for 70 s: no event, no bookmark, no acknowledged PING');
   }
 
   #checkEnd(): void {
-    const silentFor = this.#wire.monotonic() - this.#lastInitialEvent;
-    if (silentFor >= GIVE_UP_WITHOUT_END_MS) {
+    const inactiveMs = this.#wire.monotonic() - this.#lastInitialEvent;
+    if (inactiveMs >= GIVE_UP_WITHOUT_END_MS) {
       this.#end('BOWLINE_WATCH_ENDLESS', 'the server did not end the initial state of the watch within 30 s');
       return;
     }
-    if (silentFor >= WARN_WITHOUT_END_MS && !this.#warned) {
+    if (inactiveMs >= WARN_WITHOUT_END_MS && !this.#warned) {
       this.#warned = true;
       this.#onEndOverdue();
     }
-    const next = silentFor >= WARN_WITHOUT_END_MS ? GIVE_UP_WITHOUT_END_MS : WARN_WITHOUT_END_MS;
-    this.#endTimer = this.#wire.setTimer(next - silentFor, () => this.#checkEnd());
+    const next = inactiveMs >= WARN_WITHOUT_END_MS ? GIVE_UP_WITHOUT_END_MS : WARN_WITHOUT_END_MS;
+    this.#endTimer = this.#wire.setTimer(next - inactiveMs, () => this.#checkEnd());
   }
 
   #end(code: 'BOWLINE_WATCH_SILENT' | 'BOWLINE_WATCH_ENDLESS', message: string): void {

@@ -3,8 +3,8 @@ import { type Transport, TransportError, type TransportRequest, type TransportRe
 import { type Content, History, type NamespacedKey, type StoredObject } from './history.test-support.ts';
 import { ServerWatch } from './server-watch.test-support.ts';
 
-/** Seen is a request that the server received. */
-export interface Seen {
+/** ReceivedRequest is a request that the server received. */
+export interface ReceivedRequest {
   readonly verb: 'list' | 'watch';
   readonly namespace: string | undefined;
   readonly query: Readonly<Record<string, string>>;
@@ -13,8 +13,8 @@ export interface Seen {
   readonly at: number;
 }
 
-/** Answer is a scripted response instead of the real one. `refuse` is a refused connection, `hang` no response at all. */
-export type Answer =
+/** ScriptedResponse is a scripted response instead of the real one. `refuse` is a refused connection, `hang` no response at all. */
+export type ScriptedResponse =
   | { readonly status: number; readonly body?: object | string; readonly headers?: Readonly<Record<string, string>> }
   | 'refuse'
   | 'hang';
@@ -36,10 +36,10 @@ export interface WatchServerOptions {
 export class WatchServer implements Transport {
   readonly host = 'scripted:443';
   readonly history = new History();
-  readonly requests: Seen[] = [];
+  readonly requests: ReceivedRequest[] = [];
   readonly watches = new Set<ServerWatch>();
   /** Called before every request; a result replaces the server's own response. */
-  script: (seen: Seen) => Answer | undefined = () => undefined;
+  script: (seen: ReceivedRequest) => ScriptedResponse | undefined = () => undefined;
   /** Whether `sendInitialEvents` is supported: rejected with 422, or ignored. */
   watchList: 'supported' | 'refused' | 'ignored' = 'supported';
   /** Whether the initial state of a WatchList ends with its bookmark. */
@@ -64,14 +64,14 @@ export class WatchServer implements Transport {
   /** put writes an object and notifies the watches. */
   put(key: NamespacedKey, content: Content = {}, step = 1): StoredObject {
     const object = this.history.put(key, content, step);
-    this.#tell();
+    this.#notifyWatches();
     return object;
   }
 
   /** remove deletes an object and notifies the watches. */
   remove(key: NamespacedKey, step = 1): StoredObject | undefined {
     const object = this.history.remove(key, step);
-    this.#tell();
+    this.#notifyWatches();
     return object;
   }
 
@@ -93,7 +93,7 @@ export class WatchServer implements Transport {
     return watch;
   }
 
-  #tell(): void {
+  #notifyWatches(): void {
     for (const watch of this.watches) watch.follow(this.history.since(0));
   }
 
@@ -114,7 +114,7 @@ export class WatchServer implements Transport {
     throw new TransportError('BOWLINE_TRANSPORT_TIMEOUT', 'no response in time');
   }
 
-  #read(request: TransportRequest): Seen {
+  #read(request: TransportRequest): ReceivedRequest {
     const url = new URL(request.path, 'https://scripted');
     const query = Object.fromEntries(url.searchParams);
     const namespace = /^\/api\/v1\/namespaces\/([^/]+)\/configmaps$/.exec(url.pathname)?.[1];
@@ -124,15 +124,15 @@ export class WatchServer implements Transport {
   }
 
   /** The version a read is served at: the newest, or for reads that allow it any version that is at least the requested one. */
-  #readVersion(asked: string | undefined): number {
+  #readVersion(requested: string | undefined): number {
     const newest = this.history.current;
-    if (!asked || !this.lags) return newest;
-    const oldest = Math.max(Number(asked), this.history.compacted, 1);
+    if (!requested || !this.lags) return newest;
+    const oldest = Math.max(Number(requested), this.history.compacted, 1);
     const versions = this.history.since(oldest - 1).map((revision) => revision.version);
     return pick(this.#random, [...versions, newest]);
   }
 
-  #list(seen: Seen): TransportResponse {
+  #list(seen: ReceivedRequest): TransportResponse {
     const { resourceVersion, limit } = seen.query;
     let { version, start } = { version: 0, start: 0 };
     if (seen.query.continue) {
@@ -155,17 +155,17 @@ export class WatchServer implements Transport {
     });
   }
 
-  #watch(seen: Seen, signal: AbortSignal | undefined): TransportResponse {
+  #watch(seen: ReceivedRequest, signal: AbortSignal | undefined): TransportResponse {
     const { resourceVersion, sendInitialEvents, timeoutSeconds, allowWatchBookmarks } = seen.query;
-    const asked = Number(resourceVersion ?? 0);
+    const requested = Number(resourceVersion ?? 0);
     const streamed = sendInitialEvents === 'true' && this.watchList !== 'ignored';
     if (streamed && this.watchList === 'refused') return response(422, statusOf(422, 'Invalid'));
-    if (streamed && asked > this.history.current) return tooLarge();
-    const initial = streamed || asked === 0;
-    const expired = !initial && asked < this.history.compacted;
+    if (streamed && requested > this.history.current) return tooLarge();
+    const initial = streamed || requested === 0;
+    const expired = !initial && requested < this.history.compacted;
     if (expired && !this.errorsInStream) return response(410, statusOf(410, 'Expired'));
 
-    const version = initial ? this.#readVersion(resourceVersion) : asked;
+    const version = initial ? this.#readVersion(resourceVersion) : requested;
     const watch = new ServerWatch({
       wire: this.#wire,
       matches: matcherOf(seen),
@@ -240,7 +240,7 @@ function response(
 }
 
 /** matcherOf supports what the tests need: one `key=value` label, one `metadata.name=`. */
-function matcherOf(seen: Seen): (object: StoredObject) => boolean {
+function matcherOf(seen: ReceivedRequest): (object: StoredObject) => boolean {
   const [labelKey = '', labelValue] = seen.query.labelSelector?.split('=') ?? [];
   const name = seen.query.fieldSelector?.replace('metadata.name=', '');
   return ({ metadata }) =>

@@ -77,10 +77,10 @@ const rows: readonly Row[] = [
 ];
 
 /**
- * stranger returns the connection of a ServiceAccount that may list one kind, which does not exist: without that right,
+ * limitedConfig returns the connection of a ServiceAccount that may list one kind, which does not exist: without that right,
  * the server would report only the missing right.
  */
-async function stranger(c: Cluster): Promise<ConnectionConfig> {
+async function limitedConfig(c: Cluster): Promise<ConnectionConfig> {
   const rule = { apiGroups: [Widget.group], resources: [Widget.plural], verbs: ['list'] };
   const { identity } = await c.serviceAccount({ clusterRules: [rule] });
   return connectionFrom(await parseKubeconfig(JSON.stringify(await c.kubeconfig(identity)), 'the rig'));
@@ -88,10 +88,10 @@ async function stranger(c: Cluster): Promise<ConnectionConfig> {
 
 test.each(rows)('$input → $code, with a message that names the problem and the fix', async (row) => {
   await using c = await cluster();
-  const config = await stranger(c);
+  const config = await limitedConfig(c);
   await using transport = connect((await row.change?.(config)) ?? config);
   const client = createClient({ transport });
-  const call = row.call ?? ((asked: Client) => asked.list(ConfigMap));
+  const call = row.call ?? ((apiClient: Client) => apiClient.list(ConfigMap));
   const error: unknown = await call(client).then(
     () => undefined,
     (problem: unknown) => problem,

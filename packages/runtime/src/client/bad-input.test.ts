@@ -29,7 +29,7 @@ function status(code: number, reason: string, message: string): object {
  * The server of every row: it knows one token, does not serve widgets and allows no client to list in the whole
  * cluster.
  */
-function answer(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+function handleStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
   const reply = (code: number, body: object | string): void => {
     stream.respond({ ':status': code });
     stream.end(typeof body === 'string' ? body : JSON.stringify(body));
@@ -72,7 +72,7 @@ async function certified(
     ...(now === undefined ? {} : { now }),
     ...(validForMs === undefined ? {} : { validForMs }),
   });
-  return http2Server(answer, { cert: leaf.certificatePem, key: leaf.keyPem });
+  return http2Server(handleStream, { cert: leaf.certificatePem, key: leaf.keyPem });
 }
 
 const rows: readonly Row[] = [
@@ -157,7 +157,7 @@ const rows: readonly Row[] = [
 describe('bad input: the code and message name the problem and the fix', () => {
   test.each(rows)(
     '$input → $code',
-    async ({ code, names, change = (text) => text, kind = ConfigMap, server = () => http2Server(answer) }) => {
+    async ({ code, names, change = (text) => text, kind = ConfigMap, server = () => http2Server(handleStream) }) => {
       await using listening = await server();
       await using folder = await testFolder();
       const { authority } = await pki();
@@ -184,7 +184,7 @@ contexts: [{ name: here, context: { cluster: c, user: joe } }]
 });
 
 test('the client keeps working after a rejected call', async () => {
-  await using server = await http2Server(answer);
+  await using server = await http2Server(handleStream);
   await using transport = connect({
     ...server.config,
     credentials: { headers: () => ({ authorization: 'Bearer canary-good' }), refresh: () => Promise.resolve(false) },

@@ -31,7 +31,7 @@ export interface CallerOptions {
 
 /** Call is one request as a method of the client issues it. */
 export interface Call {
-  readonly about: ApiRequest;
+  readonly apiRequest: ApiRequest;
   readonly method: TransportRequest['method'];
   readonly accept?: string | undefined;
   readonly body?: unknown;
@@ -103,7 +103,7 @@ export class Caller {
     } catch (cause) {
       throw new BowlineError(
         'BOWLINE_API_BAD_RESPONSE',
-        `the response to ${call.method} ${call.about.path} is not JSON: check that the address is an API server`,
+        `the response to ${call.method} ${call.apiRequest.path} is not JSON: check that the address is an API server`,
         { cause },
       );
     }
@@ -124,7 +124,7 @@ export class Caller {
   /** The text is that of the whole body. The body of a successful watch is not read here. */
   async #attempts(call: Call, lane: Lane): Promise<{ readonly response: TransportResponse; readonly text: string }> {
     const { clock, wire, metrics, checks, guards } = this.#options;
-    for (const check of checks) check(call.about);
+    for (const check of checks) check(call.apiRequest);
     const labels = this.#labels(call);
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
     if (body !== undefined) metrics.requestSize.observe(Buffer.byteLength(body), labels);
@@ -152,14 +152,14 @@ export class Caller {
         metrics.retries.add({ code: '<error>', verb: call.method, host: labels.host });
         continue;
       }
-      const took = wire.monotonic() - startedAt;
-      leftMs -= took;
+      const elapsedMs = wire.monotonic() - startedAt;
+      leftMs -= elapsedMs;
       metrics.requests.add({ code: String(response.status), method: call.method, host: labels.host });
-      metrics.duration.observe(took / 1000, labels);
+      metrics.duration.observe(elapsedMs / 1000, labels);
       if (lane !== 'watch') metrics.responseSize.observe(Buffer.byteLength(text), labels);
-      this.#options.warnings.take(response.headers.warning);
+      this.#options.warnings.logOnce(response.headers.warning);
       if (response.status < 300) return { response, text };
-      const error = apiError(call.about, response, text);
+      const error = apiError(call.apiRequest, response, text);
       const pauseMs = pauseBefore(error, this.#options.random);
       if (pauseMs === undefined || attempt >= MAX_ATTEMPTS || pauseMs >= leftMs) throw error;
       metrics.retries.add({ code: String(response.status), verb: call.method, host: labels.host });
@@ -179,13 +179,13 @@ export class Caller {
     if (body !== undefined) headers['content-type'] = call.contentType ?? 'application/json';
     return transport.request({
       method: call.method,
-      path: call.about.path,
+      path: call.apiRequest.path,
       headers,
       lane,
       signal: call.signal,
       ...times,
       // Admission webhooks, which are what makes requests hang, differ between namespaces.
-      flow: call.about.key?.namespace ?? call.about.namespace ?? '',
+      flow: call.apiRequest.key?.namespace ?? call.apiRequest.namespace ?? '',
       impersonate,
       ...(body === undefined ? {} : { body }),
       ...(call.write && guards.length > 0 ? { beforeSend: () => assertAll(guards) } : {}),

@@ -319,14 +319,14 @@ describe('every verb on a control plane', () => {
     const issued = await c.admin.requestToken(account, { expirationSeconds: 600 });
     expect(Date.parse(issued.expirationTimestamp)).toBeGreaterThan(0);
     const question = { verb: 'list', resource: 'configmaps', namespace: c.namespace };
-    expect(await account.client.mayI(question)).toMatchObject({ allowed: true });
-    expect(await account.client.mayI({ ...question, verb: 'delete' })).toMatchObject({ allowed: false });
+    expect(await account.client.canI(question)).toMatchObject({ allowed: true });
+    expect(await account.client.canI({ ...question, verb: 'delete' })).toMatchObject({ allowed: false });
     const subject = {
       user: `system:serviceaccount:${c.namespace}:${account.name}`,
       groups: ['system:serviceaccounts'],
     };
-    expect(await c.admin.maySubject(subject, question)).toMatchObject({ allowed: true });
-    expect(await c.admin.maySubject(subject, { ...question, resource: 'secrets' })).toMatchObject({ allowed: false });
+    expect(await c.admin.canSubject(subject, question)).toMatchObject({ allowed: true });
+    expect(await c.admin.canSubject(subject, { ...question, resource: 'secrets' })).toMatchObject({ allowed: false });
   });
 
   test('impersonates another user with groups', async () => {

@@ -176,7 +176,7 @@ export interface WriteGuard {
 /** RequestCheck decides, before a request is sent, whether it may be made, and throws when it may not. */
 export type RequestCheck = (request: ApiRequest) => void;
 
-/** AccessQuestion describes an action whose permission is reviewed; see `Client.mayI` and `Client.maySubject`. */
+/** AccessAttributes describes an action whose permission is reviewed; see `Client.canI` and `Client.canSubject`. */
 export interface AccessQuestion {
   readonly verb: string;
   readonly group?: string;
@@ -277,10 +277,10 @@ export interface Client extends AsyncDisposable {
       boundObject?: { apiVersion: string; kind: string; name: string; uid?: string };
     },
   ): Promise<{ token: string; expirationTimestamp: string }>;
-  /** mayI reports whether this client's own identity is allowed the action. */
-  mayI(question: AccessQuestion, options?: RequestOptions): Promise<{ allowed: boolean; reason?: string }>;
-  /** maySubject reports whether another subject is allowed the action. */
-  maySubject(
+  /** canI reports whether this client's own identity is allowed the action. */
+  canI(question: AccessQuestion, options?: RequestOptions): Promise<{ allowed: boolean; reason?: string }>;
+  /** canSubject reports whether another subject is allowed the action. */
+  canSubject(
     subject: Subject,
     question: AccessQuestion,
     options?: ReviewOptions,

@@ -7,11 +7,11 @@ import { type Labels, type Metrics, noMetrics } from '../observability/metrics.t
 import { TransportError } from '../transport/transport-error.ts';
 import type { Client } from './client.ts';
 import { createClient } from './create-client.ts';
-import { type ScriptedAnswer, ScriptedTransport } from './scripted-transport.test-support.ts';
+import { type ScriptedResponse, ScriptedTransport } from './scripted-transport.test-support.ts';
 
 const key = { namespace: 'ns', name: 'a' };
 const object: ConfigMap = { metadata: key, data: { x: '1' } };
-const busy: ScriptedAnswer = {
+const busy: ScriptedResponse = {
   status: 429,
   headers: { 'retry-after': '2' },
   body: { kind: 'Status', code: 429, reason: 'TooManyRequests', message: 'too many requests' },
@@ -269,11 +269,11 @@ test('retries a read whose connection was lost twice, and never a write', async 
 
 test('calls the guard before every attempt of a write, and applies its timeout', async () => {
   const clock = new VirtualClock();
-  let asked = 0;
+  let calls = 0;
   const guard = {
     writeTimeoutMs: 5000,
     assertMayWrite: () => {
-      if (++asked === 2) throw new Error('not the leader');
+      if (++calls === 2) throw new Error('not the leader');
     },
   };
   const transport = new ScriptedTransport(busy, { body: object });
@@ -287,39 +287,39 @@ test('calls the guard before every attempt of a write, and applies its timeout',
 
 test('calls every guard, and applies the shortest timeout', async () => {
   const transport = new ScriptedTransport({ body: {} });
-  const asked: string[] = [];
+  const calls: string[] = [];
   const guard = (name: string, writeTimeoutMs: number) => ({
-    assertMayWrite: () => void asked.push(name),
+    assertMayWrite: () => void calls.push(name),
     writeTimeoutMs,
   });
   const client = createClient({ transport }).guarded(guard('first', 700)).guarded(guard('second', 900));
   await client.update(ConfigMap, { metadata: key });
-  expect(asked).toEqual(['first', 'second']);
+  expect(calls).toEqual(['first', 'second']);
   expect(transport.requests[0]?.timeoutMs).toBe(700);
 });
 
 test('calls every check before a request, and sends nothing when one throws', async () => {
   const transport = new ScriptedTransport({ body: {} }, { body: {} });
-  const asked: string[] = [];
+  const calls: string[] = [];
   const refusal = new Error('no');
-  const client = createClient({ transport }).checked(({ verb, path }) => void asked.push(`${verb} ${path}`));
+  const client = createClient({ transport }).checked(({ verb, path }) => void calls.push(`${verb} ${path}`));
   await client.onLeaseLane().get(ConfigMap, key);
   await client.raw('/version');
-  expect(asked).toEqual(['get /api/v1/namespaces/ns/configmaps/a', 'get /version']);
+  expect(calls).toEqual(['get /api/v1/namespaces/ns/configmaps/a', 'get /version']);
   const refusing = client.checked(() => {
     throw refusal;
   });
   await expect(refusing.checked(() => {}).get(ConfigMap, key)).rejects.toBe(refusal);
   await expect(refusing.watch(ConfigMap)).rejects.toBe(refusal);
   expect(transport.requests).toHaveLength(2);
-  expect(asked).toHaveLength(4);
+  expect(calls).toHaveLength(4);
 });
 
 test('creates a LocalSubjectAccessReview with local: true', async () => {
   const transport = new ScriptedTransport({ body: { status: { allowed: true } } });
   const client = createClient({ transport });
   const question = { verb: 'get', resource: 'configmaps', namespace: 'ns', name: 'a' };
-  expect(await client.maySubject({ user: 'joe' }, question, { local: true })).toEqual({ allowed: true });
+  expect(await client.canSubject({ user: 'joe' }, question, { local: true })).toEqual({ allowed: true });
   expect(transport.requests[0]?.path).toBe('/apis/authorization.k8s.io/v1/namespaces/ns/localsubjectaccessreviews');
   expect(transport.sent(0)).toEqual({
     apiVersion: 'authorization.k8s.io/v1',
@@ -328,7 +328,7 @@ test('creates a LocalSubjectAccessReview with local: true', async () => {
     spec: { user: 'joe', resourceAttributes: { ...question, group: '' } },
   });
   const everywhere = { verb: 'get', resource: 'configmaps' };
-  await expect(client.maySubject({ user: 'joe' }, everywhere, { local: true })).rejects.toMatchObject({
+  await expect(client.canSubject({ user: 'joe' }, everywhere, { local: true })).rejects.toMatchObject({
     code: 'BOWLINE_CLIENT_INVALID_REQUEST',
   });
 });
@@ -349,8 +349,8 @@ test('does not call the guard for reads, access reviews and token requests', asy
   );
   const client = createClient({ transport, timeoutMs: 9000 }).guarded(guard);
   expect(await client.get(ConfigMap, key)).toEqual(object);
-  expect(await client.mayI({ verb: 'get', resource: 'secrets', namespace: 'ns' })).toEqual({ allowed: true });
-  expect(await client.maySubject({ user: 'joe', groups: ['g'] }, { verb: 'get', resource: 'pods' })).toEqual({
+  expect(await client.canI({ verb: 'get', resource: 'secrets', namespace: 'ns' })).toEqual({ allowed: true });
+  expect(await client.canSubject({ user: 'joe', groups: ['g'] }, { verb: 'get', resource: 'pods' })).toEqual({
     allowed: false,
     reason: 'no rule',
   });

@@ -34,7 +34,7 @@ import type {
 import { clientMetrics } from './client-metrics.ts';
 import { pagesOf } from './pages.ts';
 import { collectionPath, invalid, listQuery, objectPath, type Query, withQuery, writeQuery } from './paths.ts';
-import { mayI, maySubject, requestToken } from './reviews.ts';
+import { canI, canSubject, requestToken } from './reviews.ts';
 import { readText, streamText } from './text.ts';
 import { Warnings } from './warnings.ts';
 import { watchStream } from './watch-stream.ts';
@@ -145,7 +145,7 @@ class ApiClient implements Client {
       continue: options.continue,
     });
     const list = await this.#caller.json<{ metadata?: List<T>['metadata']; items?: T[] | null }>({
-      about: { verb: 'list', resource, namespace, path },
+      apiRequest: { verb: 'list', resource, namespace, path },
       method: 'GET',
       write: false,
       accept: metadataOnly ? METADATA_LIST : undefined,
@@ -171,7 +171,7 @@ class ApiClient implements Client {
     });
     const request: ApiRequest = { verb: 'watch', resource, namespace, path };
     const response = await this.#caller.stream({
-      about: request,
+      apiRequest: request,
       method: 'GET',
       write: false,
       accept: metadataOnly ? METADATA : undefined,
@@ -214,13 +214,13 @@ class ApiClient implements Client {
     // Without the object's name the request would create the object itself.
     const base =
       subresource === undefined
-        ? collectionPath(resource, needNamespace(resource, namespace))
+        ? collectionPath(resource, requireNamespace(resource, namespace))
         : objectPath(resource, key ?? { name: '', namespace }, subresource);
     const path = withQuery(base, this.#writeQuery(options));
     return this.#caller.json<T>({
-      about: { verb: 'create', resource, subresource, key, namespace, path },
+      apiRequest: { verb: 'create', resource, subresource, key, namespace, path },
       method: 'POST',
-      body: typed(resource, object),
+      body: withTypeMeta(resource, object),
       write: true,
       ...limits(options),
     });
@@ -233,7 +233,10 @@ class ApiClient implements Client {
   ): Promise<T> {
     const key = keyOf(object);
     const path = withQuery(objectPath(resource, key, options.subresource), this.#writeQuery(options));
-    return this.#json<T>(resource, key, 'update', 'PUT', path, options, { body: typed(resource, object), write: true });
+    return this.#json<T>(resource, key, 'update', 'PUT', path, options, {
+      body: withTypeMeta(resource, object),
+      write: true,
+    });
   }
 
   async patch<T extends KubernetesObject>(
@@ -251,7 +254,7 @@ class ApiClient implements Client {
       ...this.#writeQuery(options),
       force: patch.type === 'apply' ? patch.force : undefined,
     });
-    const body = patch.type === 'apply' ? typed(resource, patch.body) : patch.body;
+    const body = patch.type === 'apply' ? withTypeMeta(resource, patch.body) : patch.body;
     const contentType = PATCH_TYPES[patch.type];
     return this.#json<T>(resource, key, 'patch', 'PATCH', path, options, { body, contentType, write: true });
   }
@@ -269,14 +272,14 @@ class ApiClient implements Client {
     resource: Resource<T>,
     options: DeleteOptions & ListOptions = {},
   ): Promise<void> {
-    const namespace = needNamespace(resource, options.namespace);
+    const namespace = requireNamespace(resource, options.namespace);
     const path = withQuery(collectionPath(resource, namespace), {
       ...listQuery(options),
       limit: options.limit,
       continue: options.continue,
     });
     await this.#caller.text({
-      about: { verb: 'deletecollection', resource, namespace, path },
+      apiRequest: { verb: 'deletecollection', resource, namespace, path },
       method: 'DELETE',
       body: deleteBody(options),
       write: true,
@@ -288,17 +291,17 @@ class ApiClient implements Client {
     return requestToken(this.#caller, serviceAccount, options);
   }
 
-  mayI(...[question, options]: Parameters<Client['mayI']>): ReturnType<Client['mayI']> {
-    return mayI(this.#caller, question, options);
+  canI(...[question, options]: Parameters<Client['canI']>): ReturnType<Client['canI']> {
+    return canI(this.#caller, question, options);
   }
 
-  maySubject(...[subject, question, options]: Parameters<Client['maySubject']>): ReturnType<Client['maySubject']> {
-    return maySubject(this.#caller, subject, question, options);
+  canSubject(...[subject, question, options]: Parameters<Client['canSubject']>): ReturnType<Client['canSubject']> {
+    return canSubject(this.#caller, subject, question, options);
   }
 
   raw(path: string, options: RequestOptions & { accept?: string } = {}): Promise<string> {
     return this.#caller.text({
-      about: { verb: 'get', path },
+      apiRequest: { verb: 'get', path },
       method: 'GET',
       accept: options.accept,
       write: false,
@@ -344,7 +347,7 @@ class ApiClient implements Client {
     more: Partial<Call> = {},
   ): Promise<T> {
     return this.#caller.json<T>({
-      about: { verb, resource, subresource: options.subresource, key, path },
+      apiRequest: { verb, resource, subresource: options.subresource, key, path },
       method,
       write: false,
       ...limits(options),
@@ -360,12 +363,12 @@ function limits(options: RequestOptions): Pick<Call, 'signal' | 'timeoutMs'> {
   return { signal: options.signal, timeoutMs: options.timeoutMs };
 }
 
-/** typed adds the object's apiVersion and kind, which the API requires and callers need not repeat. */
-function typed(resource: Resource, object: object): object {
+/** withTypeMeta adds the object's apiVersion and kind, which the API requires and callers need not repeat. */
+function withTypeMeta(resource: Resource, object: object): object {
   return { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object };
 }
 
-function needNamespace(resource: Resource, namespace: string | undefined): string | undefined {
+function requireNamespace(resource: Resource, namespace: string | undefined): string | undefined {
   if (resource.scope === 'Namespaced' && !namespace) {
     throw invalid(`${resource.kind} needs a namespace: the kind is namespaced`);
   }

@@ -1,5 +1,5 @@
 /** The maximum size of one line. An object is at most a few megabytes (etcd's limit is 1.5 MB by default). */
-export const LONGEST_LINE_BYTES = 16 * 2 ** 20;
+export const DEFAULT_MAX_LINE_BYTES = 16 * 2 ** 20;
 
 const NEWLINE = 10;
 
@@ -8,14 +8,17 @@ const NEWLINE = 10;
  * special handling, and it copies only the one line per chunk that began in an earlier chunk.
  */
 export class LineSplitter {
-  readonly #longest: number;
+  readonly #maxLineBytes: number;
   readonly #keepEmpty: boolean;
   #parts: Uint8Array[] = [];
   #size = 0;
 
   /** `keepEmpty` passes empty lines on. They mean nothing in a watch but are part of a log. Defaults to false. */
-  constructor(longest: number = LONGEST_LINE_BYTES, { keepEmpty = false }: { readonly keepEmpty?: boolean } = {}) {
-    this.#longest = longest;
+  constructor(
+    maxLineBytes: number = DEFAULT_MAX_LINE_BYTES,
+    { keepEmpty = false }: { readonly keepEmpty?: boolean } = {},
+  ) {
+    this.#maxLineBytes = maxLineBytes;
     this.#keepEmpty = keepEmpty;
   }
 
@@ -35,7 +38,7 @@ export class LineSplitter {
     }
     if (start === bytes.length) return;
     this.#size += bytes.length - start;
-    if (this.#size > this.#longest) throw new RangeError(`a line is longer than ${this.#longest} bytes`);
+    if (this.#size > this.#maxLineBytes) throw new RangeError(`a line is longer than ${this.#maxLineBytes} bytes`);
     this.#parts.push(start === 0 ? bytes : bytes.subarray(start));
   }
 

@@ -18,8 +18,8 @@ export async function requestToken(
   options: NonNullable<Parameters<Client['requestToken']>[1]> = {},
 ): Promise<{ token: string; expirationTimestamp: string }> {
   const { audiences, expirationSeconds, boundObject } = options;
-  const answer = await caller.json<{ status: { token: string; expirationTimestamp: string } }>({
-    about: {
+  const response = await caller.json<{ status: { token: string; expirationTimestamp: string } }>({
+    apiRequest: {
       verb: 'create',
       resource: ServiceAccount,
       subresource: 'token',
@@ -36,49 +36,49 @@ export async function requestToken(
     signal: options.signal,
     timeoutMs: options.timeoutMs,
   });
-  return { token: answer.status.token, expirationTimestamp: answer.status.expirationTimestamp };
+  return { token: response.status.token, expirationTimestamp: response.status.expirationTimestamp };
 }
 
-/** mayI reviews the access of the caller's own identity. */
-export function mayI(caller: Caller, question: AccessQuestion, options?: RequestOptions): Promise<Verdict> {
-  return ask(caller, SelfSubjectAccessReview, { resourceAttributes: attributes(question) }, options);
+/** canI reviews the access of the caller's own identity. */
+export function canI(caller: Caller, question: AccessQuestion, options?: RequestOptions): Promise<AccessReviewResult> {
+  return createReview(caller, SelfSubjectAccessReview, { resourceAttributes: attributes(question) }, options);
 }
 
-/** maySubject reviews the access of another subject. */
-export function maySubject(
+/** canSubject reviews the access of another subject. */
+export function canSubject(
   caller: Caller,
   subject: Subject,
   question: AccessQuestion,
   options: ReviewOptions = {},
-): Promise<Verdict> {
+): Promise<AccessReviewResult> {
   const { user, groups, uid, extra } = subject;
   const spec = { user, groups, uid, extra, resourceAttributes: attributes(question) };
-  if (!options.local) return ask(caller, SubjectAccessReview, spec, options);
-  return ask(caller, LocalSubjectAccessReview, spec, { ...options, namespace: question.namespace ?? '' });
+  if (!options.local) return createReview(caller, SubjectAccessReview, spec, options);
+  return createReview(caller, LocalSubjectAccessReview, spec, { ...options, namespace: question.namespace ?? '' });
 }
 
-interface Verdict {
+interface AccessReviewResult {
   allowed: boolean;
   reason?: string;
 }
 
-async function ask(
+async function createReview(
   caller: Caller,
   kind: Resource,
   spec: object,
   options: RequestOptions & { readonly namespace?: string } = {},
-): Promise<Verdict> {
+): Promise<AccessReviewResult> {
   const { namespace } = options;
   const path = collectionPath(kind, namespace);
-  const answer = await caller.json<{ status?: { allowed?: boolean; reason?: string } }>({
-    about: { verb: 'create', resource: kind, namespace, path },
+  const response = await caller.json<{ status?: { allowed?: boolean; reason?: string } }>({
+    apiRequest: { verb: 'create', resource: kind, namespace, path },
     method: 'POST',
     body: { apiVersion: apiVersionOf(kind), kind: kind.kind, ...(namespace ? { metadata: { namespace } } : {}), spec },
     write: false,
     signal: options.signal,
     timeoutMs: options.timeoutMs,
   });
-  const { allowed = false, reason } = answer.status ?? {};
+  const { allowed = false, reason } = response.status ?? {};
   return reason ? { allowed, reason } : { allowed };
 }
 

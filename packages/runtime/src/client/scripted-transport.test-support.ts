@@ -1,7 +1,7 @@
 import type { Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';
 
-/** ScriptedAnswer is the result of the next request: a response or a failure. */
-export interface ScriptedAnswer {
+/** ScriptedResponse is the result of the next request: a response or a failure. */
+export interface ScriptedResponse {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Text, an object to send as JSON, or the chunks of a stream. */
@@ -14,10 +14,10 @@ export class ScriptedTransport implements Transport {
   readonly host = 'scripted';
   readonly requests: TransportRequest[] = [];
   closed = false;
-  readonly #answers: ScriptedAnswer[];
+  readonly #responses: ScriptedResponse[];
 
-  constructor(...answers: ScriptedAnswer[]) {
-    this.#answers = answers;
+  constructor(...responses: ScriptedResponse[]) {
+    this.#responses = responses;
   }
 
   request(request: TransportRequest): Promise<TransportResponse> {
@@ -28,13 +28,13 @@ export class ScriptedTransport implements Transport {
       return Promise.reject(error instanceof Error ? error : new Error(String(error)));
     }
     this.requests.push(request);
-    const answer = this.#answers.shift();
-    if (!answer) return Promise.reject(new Error(`no scripted response left for ${request.method} ${request.path}`));
-    if (answer.error) return Promise.reject(answer.error);
-    const chunks = chunksOf(answer.body ?? '');
+    const response = this.#responses.shift();
+    if (!response) return Promise.reject(new Error(`no scripted response left for ${request.method} ${request.path}`));
+    if (response.error) return Promise.reject(response.error);
+    const chunks = chunksOf(response.body ?? '');
     return Promise.resolve({
-      status: answer.status ?? 200,
-      headers: answer.headers ?? {},
+      status: response.status ?? 200,
+      headers: response.headers ?? {},
       body: (async function* () {
         yield* chunks;
       })(),
@@ -59,7 +59,7 @@ export class ScriptedTransport implements Transport {
   }
 }
 
-function chunksOf(body: NonNullable<ScriptedAnswer['body']>): Uint8Array[] {
+function chunksOf(body: NonNullable<ScriptedResponse['body']>): Uint8Array[] {
   if (typeof body === 'string') return [Buffer.from(body)];
   if (Array.isArray(body)) return body.map((chunk: string | Uint8Array) => Buffer.from(chunk));
   return [Buffer.from(JSON.stringify(body))];

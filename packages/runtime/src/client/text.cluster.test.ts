@@ -10,13 +10,13 @@ import { controller } from '../controller/builder.ts';
 import { declaredPermissions, permissionsOf } from '../operator/declared-permissions.ts';
 import { defineOperator } from '../operator/operator.ts';
 import { allow } from '../permissions/permission.ts';
-import { restricted } from '../permissions/restricted-client.ts';
+import { restrictedClient } from '../permissions/restricted-client.ts';
 import { podLog } from './pod-log.ts';
 
-type Answer = (query: URLSearchParams, response: ServerResponse) => void;
+type LogHandler = (query: URLSearchParams, response: ServerResponse) => void;
 
 /** podWithLog creates a Pod on a node whose kubelet is this test's: the API server forwards requests for logs to it. */
-async function podWithLog(c: Cluster, answer: Answer): Promise<ObjectKey & { readonly namespace: string }> {
+async function podWithLog(c: Cluster, handleLog: LogHandler): Promise<ObjectKey & { readonly namespace: string }> {
   const authority = await createCertificateAuthority({ commonName: 'kubelet' });
   const { certificatePem: cert, keyPem } = await issueCertificate({
     authority,
@@ -26,7 +26,7 @@ async function podWithLog(c: Cluster, answer: Answer): Promise<ObjectKey & { rea
   });
   const server = createServer({ cert, key: keyPem }, ({ url = '' }, response) => {
     response.writeHead(200, { 'content-type': 'text/plain' });
-    answer(new URL(url, 'https://kubelet').searchParams, response);
+    handleLog(new URL(url, 'https://kubelet').searchParams, response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -113,7 +113,7 @@ test('is allowed only for an operator that declares it', async () => {
   const rules = permissionsOf(reader).namespaces[c.namespace] ?? [];
   expect(rules).toContainEqual({ apiGroups: [''], resources: ['pods/log'], verbs: ['get'] });
   const allowed = await c.serviceAccount({ rules });
-  const client = restricted(allowed.client, declaredPermissions(reader), {
+  const client = restrictedClient(allowed.client, declaredPermissions(reader), {
     operator: 'reader',
     namespace: c.namespace,
   });
@@ -122,7 +122,10 @@ test('is allowed only for an operator that declares it', async () => {
   await expect(client.get(Pod, key)).rejects.toMatchObject({ code: 'BOWLINE_UNDECLARED_PERMISSION' });
 
   const other = defineOperator({ name: 'other', domain: 'bowline.dev', controllers: [quiet] });
-  const refused = restricted(allowed.client, declaredPermissions(other), { operator: 'other', namespace: c.namespace });
+  const refused = restrictedClient(allowed.client, declaredPermissions(other), {
+    operator: 'other',
+    namespace: c.namespace,
+  });
   const problem = {
     code: 'BOWLINE_UNDECLARED_PERMISSION',
     message: expect.stringContaining("add allow(['get'], Pod, { subresource: 'log' }) to the operator's permissions"),

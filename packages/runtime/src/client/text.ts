@@ -51,8 +51,8 @@ export async function streamText<T extends KubernetesObject>(
   const bytes = (): AsyncIterable<Uint8Array> =>
     idleTimeoutMs === undefined
       ? response.body
-      : watched(response.body, () =>
-          caller.wire.setTimer(idleTimeoutMs, () => idle.abort(isIdle(resource, key, options, idleTimeoutMs))),
+      : withIdleTimeout(response.body, () =>
+          caller.wire.setTimer(idleTimeoutMs, () => idle.abort(idleError(resource, key, options, idleTimeoutMs))),
         );
   return {
     chunks: () => decoded(bytes()),
@@ -68,7 +68,7 @@ function textCall(resource: Resource, key: ObjectKey, request: TextRequest): Cal
   const { subresource, query = {}, signal } = request;
   const path = withQuery(objectPath(resource, key, subresource), query);
   return {
-    about: { verb: 'get', resource, subresource, key, path },
+    apiRequest: { verb: 'get', resource, subresource, key, path },
     method: 'GET',
     write: false,
     accept: '*/*',
@@ -109,8 +109,8 @@ async function* linesOf(
   if (rest !== '') yield rest;
 }
 
-/** watched counts only the time during which the reader waits: a slow reader is not a silent server. */
-async function* watched(body: AsyncIterable<Uint8Array>, startTimer: () => Timer): AsyncGenerator<Uint8Array> {
+/** withIdleTimeout counts only the time during which the reader waits: a slow reader is not a silent server. */
+async function* withIdleTimeout(body: AsyncIterable<Uint8Array>, startTimer: () => Timer): AsyncGenerator<Uint8Array> {
   let timer = startTimer();
   try {
     for await (const chunk of body) {
@@ -140,7 +140,7 @@ function tooLarge(
   );
 }
 
-function isIdle(resource: Resource, key: ObjectKey, request: TextRequest, afterMs: number): BowlineError {
+function idleError(resource: Resource, key: ObjectKey, request: TextRequest, afterMs: number): BowlineError {
   return new BowlineError(
     'BOWLINE_TEXT_IDLE',
     `${nameOf(resource, key, request)} sent nothing for ${afterMs} ms: open it again, or set a longer idleTimeoutMs`,

@@ -2,7 +2,7 @@ import { BoundedMap } from '@bowline/machinery';
 import type { Log } from '../observability/log.ts';
 
 /** How many distinct texts are remembered; a server that generates new ones must not fill the memory. */
-const REMEMBERED = 256;
+const MAX_REMEMBERED = 256;
 
 /** Matches a warning's text; the agent and the optional date around it are of no use to a reader. */
 const WARNING = /\b299 \S+ "((?:[^"\\]|\\.)*)"/g;
@@ -10,14 +10,14 @@ const WARNING = /\b299 \S+ "((?:[^"\\]|\\.)*)"/g;
 /** Warnings logs the texts of the API server's `Warning` headers (deprecations, dropped fields), each text once. */
 export class Warnings {
   readonly #log: Log;
-  readonly #seen = new BoundedMap<string, true>({ maxEntries: REMEMBERED });
+  readonly #seen = new BoundedMap<string, true>({ maxEntries: MAX_REMEMBERED });
 
   constructor(log: Log) {
     this.#log = log;
   }
 
-  /** take reads the header of a response. */
-  take(header: string | undefined): void {
+  /** logOnce reads the header of a response. */
+  logOnce(header: string | undefined): void {
     if (header === undefined) return;
     // Texts are sent in UTF-8, and Node turns every byte of a header into a character.
     for (const match of Buffer.from(header, 'latin1').toString().matchAll(WARNING)) {

@@ -76,10 +76,10 @@ class EventDecoder<T extends KubernetesObject> {
   /** failed returns the error that ends the stream. */
   failed(cause: unknown): unknown {
     if (cause instanceof BowlineError) return cause;
-    const why = cause instanceof RangeError ? cause.message : 'a line is not a watch event (truncated or corrupt)';
+    const reason = cause instanceof RangeError ? cause.message : 'a line is not a watch event (truncated or corrupt)';
     return new BowlineError(
       'BOWLINE_WATCH_DECODE',
-      `cannot read the watch of ${this.#kind} (${this.#apiVersion}): ${why}; restart the watch from the last resourceVersion`,
+      `cannot read the watch of ${this.#kind} (${this.#apiVersion}): ${reason}; restart the watch from the last resourceVersion`,
       // No cause: the parser's message quotes the text it failed on, which may come from a Secret.
       { retryable: true },
     );

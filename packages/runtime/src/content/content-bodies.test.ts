@@ -4,7 +4,7 @@ import { newBody, patchBody, releaseBody, replacedContent } from './content-bodi
 import type { DesiredContent } from './managed-content.ts';
 import { desiredSample, MANAGER, OWNER, PREFIX, sample, storedAs } from './sample-content.test-support.ts';
 
-const place = { namespace: 'b', name: 'settings' };
+const objectKey = { namespace: 'b', name: 'settings' };
 const at = '2026-01-01T00:00:00Z';
 const later = '2026-02-02T00:00:00Z';
 type Desired = DesiredContent<'data' | 'binaryData', 'uid' | 'version' | 'large' | 'dropped'>;
@@ -14,7 +14,7 @@ const appliedOf = ({ content = { data: {}, binaryData: {} }, hash = '', keyList 
   keyList,
 });
 const desiredOf = (labels: Record<string, string> = {}, data: Record<string, string> = { color: 'red' }) =>
-  desiredSample({ data }, { metadata: { labels, annotations: {} }, quietMarks: { dropped: 'x', large: null } });
+  desiredSample({ data }, { metadata: { labels, annotations: {} }, passiveAnnotations: { dropped: 'x', large: null } });
 
 describe('newBody', () => {
   it('has content, labels and annotations, and no empty maps', () => {
@@ -22,14 +22,14 @@ describe('newBody', () => {
       { data: { color: 'red' } },
       {
         metadata: { labels: { tag: '1' }, annotations: {} },
-        quietMarks: { dropped: 'x', large: null },
+        passiveAnnotations: { dropped: 'x', large: null },
         members: { kind: 'K' },
       },
     );
-    expect(newBody(sample, place, desired, appliedOf(desired), { at })).toEqual({
+    expect(newBody(sample, objectKey, desired, appliedOf(desired), { at })).toEqual({
       kind: 'K',
       metadata: {
-        ...place,
+        ...objectKey,
         labels: { tag: '1', [MANAGED_BY]: MANAGER, [OWNER]: 'me' },
         annotations: {
           [`${PREFIX}uid`]: 'my-uid',
@@ -47,10 +47,10 @@ describe('newBody', () => {
 
 describe('patchBody', () => {
   const before = desiredOf({ tag: '1' });
-  const view = sample.viewOf(storedAs(newBody(sample, place, before, appliedOf(before), { at })));
+  const view = sample.viewOf(storedAs(newBody(sample, objectKey, before, appliedOf(before), { at })));
 
   it('applies only to the state it was made from, and removes labels that are no longer requested', () => {
-    const desired = desiredSample({ binaryData: { blob: 'AA==' } }, { quietMarks: { large: null } });
+    const desired = desiredSample({ binaryData: { blob: 'AA==' } }, { passiveAnnotations: { large: null } });
     const applied = appliedOf(desired);
     const content = replacedContent(applied.content, view.filledMaps);
     expect(patchBody(sample, view, desired, applied, { at: later, content })).toMatchObject({
@@ -72,7 +72,7 @@ describe('patchBody', () => {
   });
 
   it('changes neither the time nor the annotations of the content if the content is unchanged', () => {
-    const desired = { ...before, contentMarks: { version: '9' } };
+    const desired = { ...before, annotationsWithContent: { version: '9' } };
     const body = patchBody(sample, view, desired, appliedOf(desired), { at: later, content: undefined });
     expect(JSON.stringify(body)).not.toMatch(/"data"|2026-02-02|version":"9/);
     const written = patchBody(sample, view, desired, appliedOf(desired), { at: later, content: { data: null } });
@@ -90,11 +90,14 @@ describe('patchBody', () => {
   });
 
   it('records the previous manager of an object, so that it can be restored', () => {
-    const theirs = sample.viewOf({ metadata: { ...place, labels: { [MANAGED_BY]: 'Helm' } }, data: { color: 'old' } });
+    const theirs = sample.viewOf({
+      metadata: { ...objectKey, labels: { [MANAGED_BY]: 'Helm' } },
+      data: { color: 'old' },
+    });
     const adopting = patchBody(sample, theirs, before, appliedOf(before), { at, content: {}, adopts: true });
     const adopted = { [`${PREFIX}adopted`]: 'true', [`${PREFIX}previous-manager`]: 'Helm' };
     expect(adopting).toMatchObject({ metadata: { annotations: adopted } });
-    const ours = newBody(sample, place, before, appliedOf(before), { at, kept: { annotations: adopted } });
+    const ours = newBody(sample, objectKey, before, appliedOf(before), { at, kept: { annotations: adopted } });
     expect(releaseBody(sample, sample.viewOf(ours))).toEqual({
       metadata: {
         uid: '',

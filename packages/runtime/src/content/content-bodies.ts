@@ -1,15 +1,20 @@
 import type { KubernetesObject, ObjectKey, ObjectMeta } from '@bowline/kubernetes';
 import { MANAGED_BY } from '../identity/operator-identity.ts';
-import { type Content, isEmpty, type Texts } from './content.ts';
+import { type Content, isEmpty, type StringMap } from './content.ts';
 import type { ContentView } from './content-view.ts';
-import type { ContentFormat, ContentMarks, DesiredContent, MarkFormat } from './managed-content.ts';
+import type {
+  ContentFormat,
+  DesiredContent,
+  OperatorAnnotationFormat,
+  OperatorAnnotations,
+} from './managed-content.ts';
 
 /** Changes holds values of labels or annotations; null removes one. */
 type Changes = Readonly<Record<string, string | null>>;
 
 type Format = Pick<
   ContentFormat<never, string, string, string>,
-  'maps' | 'annotations' | 'marks' | 'managers' | 'labelPrefix'
+  'maps' | 'annotations' | 'operatorAnnotations' | 'managers' | 'labelPrefix'
 >;
 type Desired = DesiredContent<string, string>;
 
@@ -53,10 +58,10 @@ export function newBody(
 }
 
 /** contentMembers returns content as the members of an object. */
-export function contentMembers<K extends string>(content: Content<K>): { readonly [Map in K]?: Texts } {
+export function contentMembers<K extends string>(content: Content<K>): { readonly [Map in K]?: StringMap } {
   // The API server drops empty maps; without them the response equals the request.
-  return Object.fromEntries(Object.entries<Texts>(content).filter(([, texts]) => !isEmpty(texts))) as {
-    readonly [Map in K]?: Texts;
+  return Object.fromEntries(Object.entries<StringMap>(content).filter(([, texts]) => !isEmpty(texts))) as {
+    readonly [Map in K]?: StringMap;
   };
 }
 
@@ -93,7 +98,7 @@ export function patchBody(
         ...(names.metadata === undefined ? {} : { [names.metadata]: null }),
         ...annotationsOf(format, desired, applied),
         ...(isGuest && applied && content ? { [names.keys]: applied.keyList ?? null } : {}),
-        ...(content === undefined ? {} : marksOf(format, desired.contentMarks)),
+        ...(content === undefined ? {} : marksOf(format, desired.annotationsWithContent)),
         ...(isTimed ? { [names.time]: at } : {}),
         ...(adopts ? adoptionOf(format, view) : {}),
       },
@@ -114,7 +119,7 @@ export function replacedContent(content: Content, filledMaps: readonly string[])
  * A strategic merge patch merges maps unless it requests a replacement. No key can be named `$patch`. If the map to
  * replace does not exist, the API server would silently drop such a patch.
  */
-function replaced(texts: Texts, isFilled: boolean): object | null {
+function replaced(texts: StringMap, isFilled: boolean): object | null {
   if (isEmpty(texts)) return null;
   return isFilled ? { $patch: 'replace', ...texts } : texts;
 }
@@ -177,8 +182,8 @@ function annotationsOf(
     ...(names.metadata === undefined || desired.metadataNames === undefined
       ? {}
       : { [names.metadata]: desired.metadataNames }),
-    ...marksOf(format, desired.quietMarks),
-    ...marksOf(format, desired.marks),
+    ...marksOf(format, desired.passiveAnnotations),
+    ...marksOf(format, desired.operatorAnnotations),
     ...(applied ? { [names.hash]: applied.hash } : {}),
     ...(desired.keys === 'leave' || !applied
       ? {}
@@ -186,22 +191,22 @@ function annotationsOf(
   };
 }
 
-function marksOf({ marks }: Format, values: ContentMarks<string> = {}): Changes {
-  const known: { readonly [mark: string]: string | MarkFormat } = marks;
+function marksOf({ operatorAnnotations }: Format, values: OperatorAnnotations<string> = {}): Changes {
+  const known: { readonly [annotation: string]: string | OperatorAnnotationFormat } = operatorAnnotations;
   return Object.fromEntries(
-    Object.entries(values).flatMap(([mark, value]) =>
-      value === undefined ? [] : [[annotationOf(known[mark]), value]],
+    Object.entries(values).flatMap(([annotation, value]) =>
+      value === undefined ? [] : [[annotationOf(known[annotation]), value]],
     ),
   );
 }
 
-function annotationOf(mark: string | MarkFormat | undefined): string {
-  return typeof mark === 'object' ? mark.annotation : (mark ?? '');
+function annotationOf(annotation: string | OperatorAnnotationFormat | undefined): string {
+  return typeof annotation === 'object' ? annotation.annotation : (annotation ?? '');
 }
 
-function ownAnnotations({ annotations, marks }: Format): readonly string[] {
+function ownAnnotations({ annotations, operatorAnnotations }: Format): readonly string[] {
   const known = Object.values(annotations).filter((name): name is string => name !== undefined);
-  return [...known, ...Object.values<string | MarkFormat>(marks).map(annotationOf)];
+  return [...known, ...Object.values<string | OperatorAnnotationFormat>(operatorAnnotations).map(annotationOf)];
 }
 
 function adoptionOf({ annotations, managers }: Format, { labels, previousManager }: ContentView): Changes {
@@ -215,7 +220,7 @@ function adoptionOf({ annotations, managers }: Format, { labels, previousManager
   };
 }
 
-function without(texts: Texts, names: readonly string[]): Texts {
+function without(texts: StringMap, names: readonly string[]): StringMap {
   const gone = new Set(names);
   return Object.fromEntries(Object.entries(texts).filter(([name]) => !gone.has(name)));
 }
@@ -224,6 +229,6 @@ function nulls(names: readonly string[]): Readonly<Record<string, null>> {
   return Object.fromEntries(names.map((name) => [name, null]));
 }
 
-function withoutNulls(values: Changes): Texts {
+function withoutNulls(values: Changes): StringMap {
   return Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== null));
 }

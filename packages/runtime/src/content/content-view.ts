@@ -1,9 +1,9 @@
 import { hash as hashOf } from 'node:crypto';
 import type { KubernetesObject, ObjectMeta } from '@bowline/kubernetes';
 import { MANAGED_BY } from '../identity/operator-identity.ts';
-import { type Content, contentFrom, contentIn, entriesIn, isEmpty, keysIn, type Texts } from './content.ts';
+import { type Content, contentFrom, contentIn, entriesIn, isEmpty, keysIn, type StringMap } from './content.ts';
 import { formatKeys, parseKeys } from './content-keys.ts';
-import type { ContentFormat, ManagedContent, MarkFormat } from './managed-content.ts';
+import type { ContentFormat, ManagedContent, OperatorAnnotationFormat } from './managed-content.ts';
 import { type ManagedMetadata, metadataHash, parseManagedMetadata } from './managed-metadata.ts';
 
 /**
@@ -19,7 +19,7 @@ export interface ContentView<M extends string = string> {
   readonly isImmutable: boolean;
   /** Whether the label `app.kubernetes.io/managed-by` has a value of ours. */
   readonly isOurs: boolean;
-  readonly labels: Texts;
+  readonly labels: StringMap;
   /** The controller of the object by owner reference, as `Kind name`. */
   readonly controller: string | undefined;
   /** The maps that are not empty. */
@@ -38,8 +38,8 @@ export interface ContentView<M extends string = string> {
   /** Whether the object existed before we wrote it. */
   readonly isAdopted: boolean;
   readonly previousManager: string | undefined;
-  /** The marks that the format keeps; for a large mark, its hash. */
-  readonly marks: { readonly [Mark in M]: string | undefined };
+  /** The annotations of the operator that the format keeps; for a large one, its hash. */
+  readonly operatorAnnotations: { readonly [Name in M]: string | undefined };
   readonly managedMetadata: ManagedMetadata;
   /** The hash of the values of `managedMetadata`. */
   readonly metadataHash: string;
@@ -59,17 +59,17 @@ export function viewReader<T extends KubernetesObject, K extends string, M exten
   format: Format<T, K, M, X>,
 ): (object: T) => ContentView<M> & X {
   const { maps, managers, annotations: names, more } = format;
-  const marks = Object.entries<string | MarkFormat>(format.marks).map(([mark, each]) =>
-    typeof each === 'string' ? { mark, annotation: each, keep: 'value' } : { mark, ...each },
+  const operatorAnnotations = Object.entries<string | OperatorAnnotationFormat>(format.operatorAnnotations).map(
+    ([mark, each]) => (typeof each === 'string' ? { mark, annotation: each, keep: 'value' } : { mark, ...each }),
   );
-  const readMarks = (annotations: Texts): ContentView<M>['marks'] => {
+  const readOperatorAnnotations = (annotations: StringMap): ContentView<M>['operatorAnnotations'] => {
     const values: { [mark: string]: string | undefined } = {};
-    for (const { mark, annotation, keep } of marks) {
+    for (const { mark, annotation, keep } of operatorAnnotations) {
       const value = annotations[annotation];
-      values[mark] = keep === 'value' ? value : keep === 'hash' ? markHash(value) : undefined;
+      values[mark] = keep === 'value' ? value : keep === 'hash' ? annotationHash(value) : undefined;
     }
     // The names are those of the format.
-    return values as ContentView<M>['marks'];
+    return values as ContentView<M>['operatorAnnotations'];
   };
   return (object) => {
     const { metadata = {} } = object;
@@ -97,7 +97,7 @@ export function viewReader<T extends KubernetesObject, K extends string, M exten
       writtenAt: timeOf(annotations[names.time]),
       isAdopted: names.adopted !== undefined && annotations[names.adopted] === 'true',
       previousManager: names.previousManager && annotations[names.previousManager],
-      marks: readMarks(annotations),
+      operatorAnnotations: readOperatorAnnotations(annotations),
       managedMetadata,
       metadataHash: metadataHash(managedMetadata, metadata),
     };
@@ -106,8 +106,8 @@ export function viewReader<T extends KubernetesObject, K extends string, M exten
   };
 }
 
-/** markHash returns what a view keeps of a large mark. */
-export function markHash(value: string | undefined): string | undefined {
+/** annotationHash returns what a view keeps of a large annotation. */
+export function annotationHash(value: string | undefined): string | undefined {
   return value === undefined ? undefined : hashOf('sha256', value, 'base64');
 }
 

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 
-/** Texts is a map of strings. */
-export type Texts = Readonly<Record<string, string>>;
+/** StringMap is a map of strings. */
+export type StringMap = Readonly<Record<string, string>>;
 
 /**
  * Content is the content of an object: its maps of strings by name, such as `data` and `binaryData`. A missing map is
  * an empty one.
  */
-export type Content<K extends string = string> = { readonly [Map in K]: Texts };
+export type Content<K extends string = string> = { readonly [Map in K]: StringMap };
 
 /** ContentEntry is the value of one key, and the map that holds it. */
 export interface ContentEntry<K extends string = string> {
@@ -17,8 +17,8 @@ export interface ContentEntry<K extends string = string> {
 
 /** contentIn returns the content of an object. */
 export function contentIn<K extends string>(maps: readonly K[], object: object): Content<K> {
-  const members = object as { readonly [map: string]: Texts | undefined };
-  const content: { [map: string]: Texts } = {};
+  const members = object as { readonly [map: string]: StringMap | undefined };
+  const content: { [map: string]: StringMap } = {};
   for (const map of maps) content[map] = members[map] ?? {};
   return content as Content<K>;
 }
@@ -45,7 +45,7 @@ export function contentFrom<K extends string>(
   entries: Iterable<readonly [key: string, entry: ContentEntry<K>]>,
 ): Content<K> {
   const all = [...entries];
-  const of = (map: K): Texts =>
+  const of = (map: K): StringMap =>
     Object.fromEntries(all.filter(([, entry]) => entry.map === map).map(([key, { value }]) => [key, value]));
   return Object.fromEntries(maps.map((map) => [map, of(map)])) as Content<K>;
 }
@@ -76,7 +76,7 @@ function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]
 }
 
 /** isEmpty reports whether a map has no keys. */
-export function isEmpty(texts: Texts): boolean {
+export function isEmpty(texts: StringMap): boolean {
   for (const _ in texts) return false;
   return true;
 }

@@ -11,13 +11,13 @@ import { type EnsureOptions, ensureContent } from './ensure-content.ts';
 import { releaseContent } from './release-content.ts';
 import {
   ALLOWED,
-  claimOfMe,
   desiredSample,
   MANAGER,
   OWNER,
   PREFIX,
   type SampleView,
   sample,
+  sampleClaim,
   toolsOf,
 } from './sample-content.test-support.ts';
 
@@ -28,7 +28,7 @@ function setUp(c: Cluster) {
   const tools = toolsOf(client);
   const key = { namespace: c.namespace, name: 'chosen' };
   const ensure = (data: Record<string, string>, options: Options = {}) =>
-    ensureContent(tools, sample, key, desiredSample({ data }), { claim: claimOfMe, ...options });
+    ensureContent(tools, sample, key, desiredSample({ data }), { claim: sampleClaim, ...options });
   const stored = () => c.admin.get(ConfigMap, key);
   const edit = (body: object) => c.admin.patch(ConfigMap, key, { type: 'merge', body });
   return { client, tools, key, ensure, stored, edit };
@@ -165,7 +165,7 @@ describe('ensure', () => {
     await using c = await cluster();
     const { tools } = setUp(c);
     const key = { namespace: 'not-there', name: 'a' };
-    const run = ensureContent(tools, sample, key, desiredSample({ data: { a: '1' } }), { claim: claimOfMe });
+    const run = ensureContent(tools, sample, key, desiredSample({ data: { a: '1' } }), { claim: sampleClaim });
     await expect(run).rejects.toMatchObject({ code: 'BOWLINE_API_NOT_FOUND' });
   });
 });
@@ -207,14 +207,14 @@ test('many objects take one request each to create and none while unchanged, eve
         const outcomes = new Set<string>();
         const failures = await forEachConcurrently(names, 32, async (name) => {
           const key = { namespace: c.namespace, name };
-          outcomes.add((await ensureContent(tools, sample, key, desired, { claim: claimOfMe })).outcome);
+          outcomes.add((await ensureContent(tools, sample, key, desired, { claim: sampleClaim })).outcome);
         });
         expect(failures).toEqual([]);
         return [...outcomes];
       },
       ensureUnlabelled: () =>
         ensureContent(tools, sample, { namespace: c.namespace, name: 'x' }, desiredSample({}, { manager: 'before' }), {
-          claim: claimOfMe,
+          claim: sampleClaim,
         }),
       async [Symbol.asyncDispose]() {
         stop.abort();

@@ -4,7 +4,7 @@ import { isAlreadyExists, isConflict, isNotFound } from '../errors/api-error.ts'
 import { BowlineError } from '../errors/bowline-error.ts';
 import { describeKey } from '../writing/describe-object.ts';
 import type { WriteTools } from '../writing/write-client.ts';
-import { type Content, contentIn, keysIn, losesContent, type Texts } from './content.ts';
+import { type Content, contentIn, keysIn, losesContent, type StringMap } from './content.ts';
 import { type Applied, changedContent, keptMetadata, newBody, patchBody, replacedContent } from './content-bodies.ts';
 import { formatKeys, parseKeys } from './content-keys.ts';
 import type { ContentView } from './content-view.ts';
@@ -20,7 +20,7 @@ export interface ContentTools extends WriteTools {
    * so that the API server is queried. `labels` are those that the object is about to get: it throws if the cache would
    * not select such an object.
    */
-  readonly lookUp: (content: AnyContent, key: ObjectKey, labels: Texts) => { readonly view: unknown } | undefined;
+  readonly lookUp: (content: AnyContent, key: ObjectKey, labels: StringMap) => { readonly view: unknown } | undefined;
 }
 
 /** AnyContent is the part of a ManagedContent that is needed to find its cache. */
@@ -28,8 +28,8 @@ export type AnyContent = Pick<ManagedContent<KubernetesObject, string, string, s
   readonly view: object;
 };
 
-/** Seen is an object as it was found: `live` is the whole object, if it was read. */
-export interface Seen<T, V> {
+/** ObservedObject is an object as it was found: `live` is the whole object, if it was read. */
+export interface ObservedObject<T, V> {
   /** Undefined: the object does not exist. */
   readonly view: V | undefined;
   readonly live?: T | undefined;
@@ -41,7 +41,7 @@ export interface EnsureOptions<T, V, O = never> extends ContentPolicy<V, O> {
    * The state that the caller decided on. Defaults to the state in the cache; if that is not enough, the object is
    * read.
    */
-  readonly seen?: Seen<T, V> | undefined;
+  readonly observed?: ObservedObject<T, V> | undefined;
   /**
    * How often a write is attempted when the object turns out to be in another state; 1 means no retry. Defaults to 5.
    */
@@ -133,27 +133,27 @@ class ContentWrite<
   }
 
   async run(): Promise<Ensured<T, ContentView<M> & X, O>> {
-    const { seen: given, attempts = MAX_ATTEMPTS } = this.#options;
-    let seen = given ?? this.#cached() ?? (await this.#read());
+    const { observed: given, attempts = MAX_ATTEMPTS } = this.#options;
+    let observed = given ?? this.#cached() ?? (await this.#read());
     for (let attempt = 1; ; ) {
       try {
-        const result = await this.#carryOut(seen);
+        const result = await this.#carryOut(observed);
         if (result) return result;
       } catch (error) {
-        if (!isOutdated(error, seen.view) || attempt++ >= attempts) throw error;
+        if (!isOutdated(error, observed.view) || attempt++ >= attempts) throw error;
       }
-      seen = await this.#read();
+      observed = await this.#read();
     }
   }
 
-  #cached(): Seen<T, ContentView<M> & X> | undefined {
+  #cached(): ObservedObject<T, ContentView<M> & X> | undefined {
     // The cache was found by the view, so it holds values of this type.
     return this.#tools.lookUp(this.#content, this.#key, this.#desired.labels) as
-      | Seen<T, ContentView<M> & X>
+      | ObservedObject<T, ContentView<M> & X>
       | undefined;
   }
 
-  async #read(): Promise<Seen<T, ContentView<M> & X>> {
+  async #read(): Promise<ObservedObject<T, ContentView<M> & X>> {
     const { live, signal } = this.#tools;
     const object = await live.find(this.#content.resource, this.#key, { signal });
     return { view: object && this.#content.viewOf(object), live: object };
@@ -163,8 +163,11 @@ class ContentWrite<
     return planContent(this.#content, view, desired, this.#options);
   }
 
-  /** carryOut executes the plan; undefined when it needs the content of the object. */
-  async #carryOut({ view, live }: Seen<T, ContentView<M> & X>): Promise<Ensured<T, ContentView<M> & X, O> | undefined> {
+  /** execute executes the plan; undefined when it needs the content of the object. */
+  async #carryOut({
+    view,
+    live,
+  }: ObservedObject<T, ContentView<M> & X>): Promise<Ensured<T, ContentView<M> & X, O> | undefined> {
     const plan = this.#plan(view, this.#desired);
     if (!view || plan.step === 'create') return this.#create('created', this.#whole());
     switch (plan.step) {
@@ -173,7 +176,7 @@ class ContentWrite<
       case 'stop':
         return { ...this.#untouched('stopped', view), stop: plan };
       case 'mark':
-        return this.#mark(view, this.#desired.content && this.#whole());
+        return this.#patchMetadata(view, this.#desired.content && this.#whole());
       case 'adopt':
         return live && this.#adopt(view, live);
       case 'recreate':
@@ -226,7 +229,7 @@ class ContentWrite<
     // Apart from the conflicts it may already be as desired.
     const { step } = this.#plan(view, { ...this.#desired, hash: applied.hash });
     if (step === 'keep') return { ...this.#untouched('unchanged', view), conflicts };
-    if (step === 'mark') return { ...(await this.#mark(view, applied)), conflicts };
+    if (step === 'mark') return { ...(await this.#patchMetadata(view, applied)), conflicts };
     if (outcome === 'recreated') {
       // Between the deletion and the creation, keys of other clients exist nowhere else.
       await saveContent(this.#tools, this.#content, live);
@@ -293,7 +296,7 @@ class ContentWrite<
     return { outcome, before, object, conflicts: [], hash: applied.hash, writtenAt: at };
   }
 
-  #mark(view: ContentView<M> & X, applied: Applied | undefined): Promise<Ensured<T, ContentView<M> & X, O>> {
+  #patchMetadata(view: ContentView<M> & X, applied: Applied | undefined): Promise<Ensured<T, ContentView<M> & X, O>> {
     return this.#patch(view, applied, undefined, { outcome: 'marked' });
   }
 

@@ -1,7 +1,7 @@
 import type { KubernetesObject, ObjectKey, Resource } from '@bowline/kubernetes';
 import { type ProjectView, project } from '../cache/view.ts';
 import { MANAGED_BY } from '../identity/operator-identity.ts';
-import { type Content, contentHash, contentIn, keysIn, type Texts } from './content.ts';
+import { type Content, contentHash, contentIn, keysIn, type StringMap } from './content.ts';
 import { newBody } from './content-bodies.ts';
 import { formatKeys } from './content-keys.ts';
 import { type ContentView, viewReader } from './content-view.ts';
@@ -28,8 +28,8 @@ export interface ContentAnnotations {
   readonly previousManager?: string | undefined;
 }
 
-/** MarkFormat describes a mark whose value is too large for a cache: `hash` keeps its hash, `nothing` drops it. */
-export interface MarkFormat {
+/** OperatorAnnotationFormat describes an annotation whose value is too large for a cache: `hash` keeps its hash, `nothing` drops it. */
+export interface OperatorAnnotationFormat {
   readonly annotation: string;
   readonly keep: 'hash' | 'nothing';
 }
@@ -56,7 +56,7 @@ export interface ContentFormat<
   /**
    * Further annotations of the operator, by a short name. A plain string is the annotation, whose value the view keeps.
    */
-  readonly marks: { readonly [Mark in M]: string | MarkFormat };
+  readonly operatorAnnotations: { readonly [Name in M]: string | OperatorAnnotationFormat };
   /** Labels with this prefix are removed when an object is released. Defaults to none. */
   readonly labelPrefix?: string | undefined;
   /**
@@ -67,25 +67,25 @@ export interface ContentFormat<
   readonly more?: ((object: T, view: ContentView<M>) => X) | undefined;
 }
 
-/** ContentMarks holds values of marks. Null removes the annotation. */
-export type ContentMarks<M extends string> = { readonly [Mark in M]?: string | null | undefined };
+/** OperatorAnnotations holds values of the operator's annotations by short name. Null removes the annotation. */
+export type OperatorAnnotations<M extends string> = { readonly [Name in M]?: string | null | undefined };
 
 /** WantedContent is the desired content, labels and annotations of an object. */
 export interface WantedContent<K extends string, M extends string> {
   /** Defaults to the current content: then only labels and annotations are written, and only if the object exists. */
   readonly content?: Content<K> | undefined;
   /** The operator's labels besides `app.kubernetes.io/managed-by`. Defaults to none. */
-  readonly labels?: Texts | undefined;
+  readonly labels?: StringMap | undefined;
   /** The value of the label `app.kubernetes.io/managed-by`. Defaults to the format's first. */
   readonly manager?: string | undefined;
   /** Labels and annotations that a user requests; removed when they are no longer requested. Defaults to none. */
-  readonly metadata?: { readonly labels: Texts; readonly annotations: Texts } | undefined;
-  /** Marks that are compared: a different value causes a write. */
-  readonly marks: ContentMarks<M>;
-  /** Marks that are written along with others but do not cause a write. Defaults to none. */
-  readonly quietMarks?: ContentMarks<M> | undefined;
-  /** Marks that are written only together with the content of a stored object. Defaults to none. */
-  readonly contentMarks?: ContentMarks<M> | undefined;
+  readonly metadata?: { readonly labels: StringMap; readonly annotations: StringMap } | undefined;
+  /** Annotations that are compared: a different value causes a write. */
+  readonly operatorAnnotations: OperatorAnnotations<M>;
+  /** Annotations that are written along with others but do not cause a write. Defaults to none. */
+  readonly passiveAnnotations?: OperatorAnnotations<M> | undefined;
+  /** Annotations that are written only together with the content of a stored object. Defaults to none. */
+  readonly annotationsWithContent?: OperatorAnnotations<M> | undefined;
   /**
    * What happens to the list of keys on an object of ours: `remove` it, or `leave` it as it is. Defaults to writing it.
    */
@@ -98,7 +98,7 @@ export interface WantedContent<K extends string, M extends string> {
 
 /** DesiredContent is WantedContent with the values that are computed once for all objects that get it. */
 export interface DesiredContent<K extends string, M extends string> extends WantedContent<K, M> {
-  readonly labels: Texts;
+  readonly labels: StringMap;
   /** Undefined without content. */
   readonly hash: string | undefined;
   /** The list of keys; undefined when it is too long for an annotation. */
@@ -138,7 +138,7 @@ export interface ManagedContent<
  *   maps: ['data', 'binaryData'],
  *   managers: ['copier'],
  *   annotations: { hash: 'example.dev/hash', time: 'example.dev/written-at', keys: 'example.dev/keys' },
- *   marks: { source: 'example.dev/source' },
+ *   operatorAnnotations: { source: 'example.dev/source' },
  * });
  */
 export function managedContent<

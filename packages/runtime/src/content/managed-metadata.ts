@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ObjectMeta } from '@bowline/kubernetes';
-import type { Texts } from './content.ts';
+import type { StringMap } from './content.ts';
 
 /**
  * ManagedMetadata names the labels and annotations of an object that its owner requests in addition to the operator's
@@ -18,7 +18,10 @@ export const NO_METADATA: ManagedMetadata = Object.freeze({
 });
 
 /** managedMetadataOf returns the names of some labels and annotations. */
-export function managedMetadataOf(wanted: { readonly labels: Texts; readonly annotations: Texts }): ManagedMetadata {
+export function managedMetadataOf(wanted: {
+  readonly labels: StringMap;
+  readonly annotations: StringMap;
+}): ManagedMetadata {
   const labels = Object.keys(wanted.labels).sort();
   const annotations = Object.keys(wanted.annotations).sort();
   return labels.length + annotations.length === 0 ? NO_METADATA : { labels, annotations };

@@ -6,17 +6,17 @@ import type { DesiredContent } from './managed-content.ts';
 import { type ContentPolicy, planContent } from './plan-content.ts';
 import {
   ALLOWED,
-  claimOfMe,
   desiredSample,
   MANAGER,
   OWNER,
   PREFIX,
   type SampleView,
   sample,
+  sampleClaim,
   storedAs,
 } from './sample-content.test-support.ts';
 
-const place = { namespace: 'b', name: 'settings' };
+const objectKey = { namespace: 'b', name: 'settings' };
 const at = '2026-01-01T00:00:00Z';
 const desired = desiredSample({ data: { color: 'red' } });
 const older = desiredSample({ data: { color: 'blue' } });
@@ -26,7 +26,7 @@ type Desired = DesiredContent<'data' | 'binaryData', 'uid' | 'version' | 'large'
 const written = (from: Desired = desired, change: Partial<ConfigMap> = {}): ConfigMap => ({
   ...newBody(
     sample,
-    place,
+    objectKey,
     from,
     { content: from.content ?? {}, hash: from.hash ?? '', keyList: from.keyList },
     { at },
@@ -49,18 +49,18 @@ const adopted = (from = desired, change: Partial<ConfigMap> = {}): ConfigMap => 
   ...change,
 });
 const foreign = (change: Partial<ConfigMap> = {}): ConfigMap => ({
-  metadata: place,
+  metadata: objectKey,
   data: { color: 'old' },
   ...change,
 });
 const allowed = (annotations: Record<string, string>, data: Record<string, string>): ConfigMap => ({
-  metadata: { ...place, annotations: { [ALLOWED]: 'true', ...annotations } },
+  metadata: { ...objectKey, annotations: { [ALLOWED]: 'true', ...annotations } },
   data,
 });
-const guested = (data: Record<string, string>): ConfigMap =>
+const guestObject = (data: Record<string, string>): ConfigMap =>
   allowed({ [`${PREFIX}hash`]: desired.hash ?? '', [`${PREFIX}keys`]: 'color', [`${PREFIX}uid`]: 'my-uid' }, data);
 
-const rules: ContentPolicy<SampleView, string> = { claim: claimOfMe, adopt: true, recreate: true };
+const rules: ContentPolicy<SampleView, string> = { claim: sampleClaim, adopt: true, recreate: true };
 
 function planned(object: ConfigMap | undefined, change: Partial<typeof rules> = {}, wanted: Desired = desired): string {
   const plan = planContent(sample, object && sample.viewOf(storedAs(object)), wanted, { ...rules, ...change });
@@ -139,7 +139,7 @@ describe('planContent', () => {
     ['adopts an object of another client', foreign(), {}, 'adopt'],
     [
       'adopts an object that has only the label of our manager',
-      foreign({ metadata: { ...place, labels: { [MANAGED_BY]: MANAGER } } }),
+      foreign({ metadata: { ...objectKey, labels: { [MANAGED_BY]: MANAGER } } }),
       {},
       'adopt',
     ],
@@ -155,7 +155,7 @@ describe('planContent', () => {
       'does not adopt an object of another controller',
       foreign({
         metadata: {
-          ...place,
+          ...objectKey,
           ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u', controller: true }],
         },
       }),
@@ -183,11 +183,11 @@ describe('planContent', () => {
     ['takes over an object whose owner no longer exists', withMetadata({ labels: { [OWNER]: 'gone' } }), {}, 'mark'],
     ['accepts the label of any of our managers', withMetadata({ labels: { [MANAGED_BY]: 'before' } }), {}, 'keep'],
     ['writes a guest’s keys for the first time', allowed({}, { theirs: '1' }), {}, 'write drift'],
-    ['keeps a guest’s keys regardless of other keys', guested({ color: 'red', theirs: '1' }), {}, 'keep'],
-    ['repairs a guest’s keys', guested({ color: 'x', theirs: '1' }), {}, 'write drift'],
+    ['keeps a guest’s keys regardless of other keys', guestObject({ color: 'red', theirs: '1' }), {}, 'keep'],
+    ['repairs a guest’s keys', guestObject({ color: 'x', theirs: '1' }), {}, 'write drift'],
     [
       'does not change an immutable object as a guest',
-      { ...guested({ color: 'x' }), immutable: true },
+      { ...guestObject({ color: 'x' }), immutable: true },
       {},
       'stop immutable',
     ],
@@ -208,15 +208,16 @@ describe('planContent', () => {
   });
 
   it('compares the annotations of the operator, large ones by hash, but not passive or omitted ones', () => {
-    const marked = (wanted: Parameters<typeof desiredSample>[1]) => desiredSample({ data: { color: 'red' } }, wanted);
+    const desiredWith = (wanted: Parameters<typeof desiredSample>[1]) =>
+      desiredSample({ data: { color: 'red' } }, wanted);
     const all = { uid: 'my-uid', version: '1', large: 'l'.repeat(100_000) };
-    const object = written(marked({ marks: all, quietMarks: { dropped: 'a' } }));
+    const object = written(desiredWith({ operatorAnnotations: all, passiveAnnotations: { dropped: 'a' } }));
     const plans = [
-      marked({ marks: all, quietMarks: { dropped: 'b' } }),
-      marked({ marks: { uid: 'my-uid' } }),
-      marked({ marks: { ...all, version: '2' } }),
-      marked({ marks: { ...all, version: null } }),
-      marked({ marks: { ...all, large: 'other' } }),
+      desiredWith({ operatorAnnotations: all, passiveAnnotations: { dropped: 'b' } }),
+      desiredWith({ operatorAnnotations: { uid: 'my-uid' } }),
+      desiredWith({ operatorAnnotations: { ...all, version: '2' } }),
+      desiredWith({ operatorAnnotations: { ...all, version: null } }),
+      desiredWith({ operatorAnnotations: { ...all, large: 'other' } }),
     ].map((wanted) => planned(object, {}, wanted));
     expect(plans).toEqual(['keep', 'keep', 'mark', 'mark', 'mark']);
     expect(JSON.stringify(sample.viewOf(object)).length).toBeLessThan(2_000);
@@ -228,7 +229,10 @@ describe('planContent', () => {
   });
 
   it('does not write content that is omitted', () => {
-    const marksOnly = sample.desired({ labels: { [OWNER]: 'me' }, marks: { uid: 'my-uid', version: '2' } });
-    expect(planned(written(desired, { data: { color: 'green' } }), {}, marksOnly)).toBe('mark');
+    const withoutContent = sample.desired({
+      labels: { [OWNER]: 'me' },
+      operatorAnnotations: { uid: 'my-uid', version: '2' },
+    });
+    expect(planned(written(desired, { data: { color: 'green' } }), {}, withoutContent)).toBe('mark');
   });
 });

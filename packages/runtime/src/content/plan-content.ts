@@ -1,7 +1,7 @@
 import { MANAGED_BY } from '../identity/operator-identity.ts';
 import type { ContentView } from './content-view.ts';
-import { markHash } from './content-view.ts';
-import type { DesiredContent, MarkFormat } from './managed-content.ts';
+import { annotationHash } from './content-view.ts';
+import type { DesiredContent, OperatorAnnotationFormat } from './managed-content.ts';
 
 /**
  * Claim is an operator's decision about a stored object:
@@ -62,13 +62,16 @@ export type ContentPlan<O = never> =
   | { readonly step: 'stop'; readonly reason: 'refused'; readonly refused: O };
 
 /** Desired is the part of DesiredContent that a plan depends on. */
-type Desired = Pick<DesiredContent<string, string>, 'hash' | 'labels' | 'metadataHash' | 'marks' | 'immutable'>;
+type Desired = Pick<
+  DesiredContent<string, string>,
+  'hash' | 'labels' | 'metadataHash' | 'operatorAnnotations' | 'immutable'
+>;
 
-type MarkFormats = { readonly [mark: string]: string | MarkFormat };
+type OperatorAnnotationFormats = { readonly [shortName: string]: string | OperatorAnnotationFormat };
 
 /** planContent decides what to do with an object, given its known state. The first matching rule applies. */
 export function planContent<V extends ContentView, O = never>(
-  { marks }: { readonly marks: MarkFormats },
+  { operatorAnnotations }: { readonly operatorAnnotations: OperatorAnnotationFormats },
   view: V | undefined,
   desired: Desired,
   policy: ContentPolicy<V, O>,
@@ -83,7 +86,7 @@ export function planContent<V extends ContentView, O = never>(
   const isGuest = claim === 'guest';
   const hash = isGuest || policy.keys === 'written' ? view.managedHash : view.hash;
   if (desired.hash === undefined || hash === desired.hash)
-    return isMarked(view, desired, { isGuest, marks }) ? { step: 'keep' } : { step: 'mark' };
+    return isMarked(view, desired, { isGuest, operatorAnnotations }) ? { step: 'keep' } : { step: 'mark' };
   const isDrift = hash !== view.appliedHash;
   if (isDrift && policy.drift === 'stop' && !policy.force) return stop('drift');
   if (view.isImmutable) {
@@ -106,11 +109,18 @@ function planForeign(view: ContentView, desired: Desired, adopt: boolean): Conte
 function isMarked(
   view: ContentView,
   desired: Desired,
-  { isGuest, marks }: { readonly isGuest: boolean; readonly marks: MarkFormats },
+  {
+    isGuest,
+    operatorAnnotations,
+  }: { readonly isGuest: boolean; readonly operatorAnnotations: OperatorAnnotationFormats },
 ): boolean {
   if (desired.hash !== undefined && view.appliedHash !== desired.hash) return false;
-  for (const [mark, value] of Object.entries(desired.marks)) {
-    if (value !== undefined && view.marks[mark] !== keptOf(marks[mark], value ?? undefined)) return false;
+  for (const [shortName, value] of Object.entries(desired.operatorAnnotations)) {
+    if (
+      value !== undefined &&
+      view.operatorAnnotations[shortName] !== keptOf(operatorAnnotations[shortName], value ?? undefined)
+    )
+      return false;
   }
   if (isGuest) return true;
   if (view.metadataHash !== desired.metadataHash || (desired.immutable && !view.isImmutable)) return false;
@@ -120,8 +130,8 @@ function isMarked(
   return true;
 }
 
-function keptOf(format: string | MarkFormat | undefined, value: string | undefined): string | undefined {
-  return typeof format === 'object' && format.keep === 'hash' ? markHash(value) : value;
+function keptOf(format: string | OperatorAnnotationFormat | undefined, value: string | undefined): string | undefined {
+  return typeof format === 'object' && format.keep === 'hash' ? annotationHash(value) : value;
 }
 
 function stop(reason: Exclude<StopReason, 'refused'>): ContentPlan {

@@ -1,6 +1,6 @@
 import { type KubernetesObject, keyOf } from '@bowline/kubernetes';
 import type { WriteTools } from '../writing/write-client.ts';
-import { type Content, contentIn, isEmpty, type Texts } from './content.ts';
+import { type Content, contentIn, isEmpty, type StringMap } from './content.ts';
 import { replacedContent } from './content-bodies.ts';
 import type { ManagedContent } from './managed-content.ts';
 
@@ -15,7 +15,7 @@ export async function replaceContent<T extends KubernetesObject, Id extends stri
   content: Content<K>,
 ): Promise<T> {
   const { uid, resourceVersion } = object.metadata ?? {};
-  const filled = Object.entries<Texts>(contentIn(maps, object)).flatMap(([map, texts]) =>
+  const filled = Object.entries<StringMap>(contentIn(maps, object)).flatMap(([map, texts]) =>
     isEmpty(texts) ? [] : [map],
   );
   const body = { metadata: { uid, resourceVersion }, ...replacedContent(content, filled) };

@@ -31,7 +31,7 @@ export const sample = managedContent({
     adopted: `${PREFIX}adopted`,
     previousManager: `${PREFIX}previous-manager`,
   },
-  marks: {
+  operatorAnnotations: {
     uid: `${PREFIX}uid`,
     version: `${PREFIX}version`,
     large: { annotation: `${PREFIX}large`, keep: 'hash' },
@@ -52,16 +52,16 @@ export function desiredSample(
   return sample.desired({
     content: { data: {}, binaryData: {}, ...content },
     labels: { [OWNER]: 'me' },
-    marks: { uid: 'my-uid' },
+    operatorAnnotations: { uid: 'my-uid' },
     ...wanted,
   });
 }
 
-/** claimOfMe recognises objects by the label and the uid of their owner; `gone` is an owner that no longer exists. */
-export function claimOfMe({ labels, isOurs, marks, isAllowed }: SampleView): Claim<string> {
+/** sampleClaim recognises objects by the label and the uid of their owner; `gone` is an owner that no longer exists. */
+export function sampleClaim({ labels, isOurs, operatorAnnotations, isAllowed }: SampleView): Claim<string> {
   const owner = isOurs ? labels[OWNER] : undefined;
   if (owner === undefined) return isAllowed ? 'guest' : 'foreign';
-  if (owner === 'me') return marks.uid === 'my-uid' ? 'ours' : 'left';
+  if (owner === 'me') return operatorAnnotations.uid === 'my-uid' ? 'ours' : 'left';
   return owner === 'gone' ? 'left' : { refused: `it belongs to ${owner}` };
 }
 

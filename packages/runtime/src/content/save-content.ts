@@ -1,5 +1,5 @@
 import { type KubernetesObject, keyOf, type ObjectKey } from '@bowline/kubernetes';
-import { shortName } from '@bowline/machinery';
+import { shortenName } from '@bowline/machinery';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { saveBackup } from '../writing/backup.ts';
 import { describeKey } from '../writing/describe-object.ts';
@@ -37,7 +37,7 @@ export async function saveContent<T extends KubernetesObject, Id extends string,
     resource,
     key: { namespace, name: `${name.slice(0, maxCharacters).replace(/[-.]+$/, '')}${backup.suffix}` },
     content: {
-      metadata: { labels: { [backup.label]: shortName(name, MAX_LABEL_CHARACTERS) } },
+      metadata: { labels: { [backup.label]: shortenName(name, MAX_LABEL_CHARACTERS) } },
       ...(type === undefined ? {} : { type }),
       ...Object.fromEntries(saved),
     },

@@ -124,18 +124,18 @@ describe('controller', () => {
   });
 
   it('accepts predicates that the view supports, after all sources', () => {
-    const told = controller(Namespace).when(
+    const filtered = controller(Namespace).when(
       anyOf(generationChanged, annotationsChanged('requested-at')),
       statusChanged,
     );
     // @ts-expect-error sources come before the predicates
-    told.owns;
+    filtered.owns;
     // @ts-expect-error predicates are named once
-    told.when;
+    filtered.when;
     const none = project((map: ConfigMap) => ({ size: Object.keys(map.data ?? {}).length }));
     // @ts-expect-error the projection drops the metadata
     controller(ConfigMap, { view: none }).when(generationChanged);
-    const finished = told.reconcile(() => {});
+    const finished = filtered.reconcile(() => {});
     // @ts-expect-error the declaration is complete
     finished.watches;
   });
@@ -213,12 +213,12 @@ describe('keyed', () => {
       // @ts-expect-error no kind is declared
       eventAbout(subject, 'Warning', 'Broken', 'it is broken');
     });
-    const telling = silent.reports(Secret, { namespaces: ['a'] }).reconcile(({ eventAbout }) => {
+    const reporting = silent.reports(Secret, { namespaces: ['a'] }).reconcile(({ eventAbout }) => {
       eventAbout(subject, 'Warning', 'Broken', 'it is broken');
       // @ts-expect-error the type is one of two
       eventAbout(subject, 'Danger', 'Broken', 'it is broken');
     });
-    expect(telling.reports).toEqual([{ resource: Secret, namespaces: ['a'] }]);
+    expect(reporting.reports).toEqual([{ resource: Secret, namespaces: ['a'] }]);
   });
 });
 
@@ -264,7 +264,7 @@ const Site = defineResource({
 });
 
 const annotations = { hash: 'example.dev/hash', time: 'example.dev/time', keys: 'example.dev/keys' };
-const format = { maps: ['data'], managers: ['sites'], annotations, marks: {} } as const;
+const format = { maps: ['data'], managers: ['sites'], annotations, operatorAnnotations: {} } as const;
 const secrets = managedContent({ resource: Secret, ...format });
 const texts = managedContent({ resource: ConfigMap, ...format });
 
@@ -277,7 +277,7 @@ describe('writes of a controller', () => {
       .reconcile(async ({ apply, ensure, remove, status, event }) => {
         const metadata = { namespace: 'a', name: 'b' };
         await apply(ConfigMap, { metadata, data: { a: 'b' } });
-        await ensure(secrets, metadata, secrets.desired({ marks: {} }), { claim: () => 'ours' });
+        await ensure(secrets, metadata, secrets.desired({ operatorAnnotations: {} }), { claim: () => 'ours' });
         await remove(Secret, metadata);
         // What has a default may be left out of what is written.
         const { object } = await apply(Site, { metadata, spec: {} });
@@ -287,7 +287,7 @@ describe('writes of a controller', () => {
         // @ts-expect-error Secrets are ensured, not applied
         await apply(Secret, { metadata });
         // @ts-expect-error ConfigMaps are applied, not ensured
-        await ensure(texts, metadata, texts.desired({ marks: {} }), { claim: () => 'ours' });
+        await ensure(texts, metadata, texts.desired({ operatorAnnotations: {} }), { claim: () => 'ours' });
         // @ts-expect-error ConfigMaps are not removed
         await remove(ConfigMap, metadata);
         // @ts-expect-error that is no field of the status
@@ -348,7 +348,12 @@ const Gadget = resource<Widget>()({ ...Widget, kind: 'Gadget', plural: 'gadgets'
 describe('a kind defined with resource', () => {
   const metadata = { namespace: 'a', name: 'b' };
   const spec = { size: 1 };
-  const format = { maps: [], managers: ['test'], annotations: { hash: 'h', time: 't', keys: 'k' }, marks: {} } as const;
+  const format = {
+    maps: [],
+    managers: ['test'],
+    annotations: { hash: 'h', time: 't', keys: 'k' },
+    operatorAnnotations: {},
+  } as const;
   const widgets = managedContent({ resource: Widget, ...format });
   const gadgets = managedContent({ resource: Gadget, ...format });
 
@@ -359,7 +364,7 @@ describe('a kind defined with resource', () => {
       .reconcile(async ({ get, list, apply, ensure }) => {
         expectTypeOf(get(Widget, metadata)?.spec.size).toEqualTypeOf<number | undefined>();
         await apply(Widget, { metadata, spec });
-        await ensure(widgets, metadata, widgets.desired({ marks: {} }), { claim: () => 'ours' });
+        await ensure(widgets, metadata, widgets.desired({ operatorAnnotations: {} }), { claim: () => 'ours' });
         // @ts-expect-error Gadgets are not declared
         get(Gadget, metadata);
         // @ts-expect-error Gadgets are not declared
@@ -367,7 +372,7 @@ describe('a kind defined with resource', () => {
         // @ts-expect-error Gadgets are not applied
         await apply(Gadget, { metadata, spec });
         // @ts-expect-error Gadgets are not ensured
-        await ensure(gadgets, metadata, gadgets.desired({ marks: {} }), { claim: () => 'ours' });
+        await ensure(gadgets, metadata, gadgets.desired({ operatorAnnotations: {} }), { claim: () => 'ours' });
         // @ts-expect-error Secrets are not declared
         list(Secret);
         // @ts-expect-error Secrets are not applied

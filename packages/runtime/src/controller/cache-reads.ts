@@ -8,9 +8,9 @@ export function indexName(controller: string, source: string, index: string): st
   return `${controller}/${source}/${index}`;
 }
 
-/** leftOutOf returns the names of the sources that a manager limited to namespaces does not watch. */
-export function leftOutOf(sources: readonly Source[]): ReadonlySet<string> {
-  return new Set(sources.filter(({ isLeftOut }) => isLeftOut).map(({ name }) => name));
+/** omittedSources returns the names of the sources that a manager limited to namespaces does not watch. */
+export function omittedSources(sources: readonly Source[]): ReadonlySet<string> {
+  return new Set(sources.filter(({ isOmitted }) => isOmitted).map(({ name }) => name));
 }
 
 /**

@@ -79,7 +79,7 @@ export class ControllerMetrics implements Disposable {
       help: 'Objects whose map function threw and is being retried',
       labels,
     });
-    const most = metrics.gauge(of('max_concurrent_reconciles', 'Maximum number of concurrent reconciles'));
+    const maxConcurrent = metrics.gauge(of('max_concurrent_reconciles', 'Maximum number of concurrent reconciles'));
     const active = metrics.gauge(of('active_workers', 'Reconciles in progress'));
     const overdue = metrics.gauge({
       name: 'bowline_reconciles_overdue',
@@ -111,7 +111,7 @@ export class ControllerMetrics implements Disposable {
       counter.add(this.#labels, 0);
     }
     this.#time.zero?.(this.#labels);
-    most.set(concurrency, this.#labels);
+    maxConcurrent.set(concurrency, this.#labels);
     this.#collector = metrics.collect(() => {
       active.set(state.activeWorkers(), this.#labels);
       overdue.set(state.overdue(), this.#labels);
@@ -129,7 +129,7 @@ export class ControllerMetrics implements Disposable {
     this.#errors.add(this.#labels);
   }
 
-  failedForGood(): void {
+  failedTerminally(): void {
     this.#terminal.add(this.#labels);
   }
 
@@ -145,8 +145,8 @@ export class ControllerMetrics implements Disposable {
     this.#statusLoops.add(this.#labels);
   }
 
-  /** triggerExists creates the series of a trigger at zero. */
-  triggerExists(trigger: string): void {
+  /** registerTrigger creates the series of a trigger at zero. */
+  registerTrigger(trigger: string): void {
     this.#triggerKeys.add({ ...this.#labels, trigger }, 0);
     this.#triggerErrors.add({ ...this.#labels, trigger }, 0);
   }

@@ -14,8 +14,8 @@ import { appliedView } from '../writing/applied-view.ts';
 import type { DeletionMode } from '../writing/deletion.ts';
 import { EventRecorder } from '../writing/event-recorder.ts';
 import { informerLookup } from '../writing/informer-lookup.ts';
-import { SettledWrites } from '../writing/settled-writes.ts';
-import { cacheReads, indexName, leftOutOf } from './cache-reads.ts';
+import { WriteMemo } from '../writing/write-memo.ts';
+import { cacheReads, indexName, omittedSources } from './cache-reads.ts';
 import type { EnqueueOptions } from './context.ts';
 import type { Controller } from './controller.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
@@ -98,7 +98,7 @@ export class ControllerRunner implements Disposable {
   readonly #triggers: Triggers;
   readonly #paused = new Set<string>();
   readonly #terminating = new Map<string, DeletionMode>();
-  readonly #settled = new SettledWrites();
+  readonly #writeMemo = new WriteMemo();
   readonly #idPrefix: string;
   #reconciler: Reconciler | undefined;
   #state: ControllerState = 'idle';
@@ -109,7 +109,7 @@ export class ControllerRunner implements Disposable {
     this.controller = controller;
     this.#options = { ...options, log: options.log.with({ controller: name }) };
     for (const source of controller.sources) {
-      if (source.isLeftOut) continue;
+      if (source.isOmitted) continue;
       const { namespaces, labelSelector, fieldSelector } = source;
       const view = this.#viewOf(source);
       const informer = cache.informer(source.resource, { view, namespaces, labelSelector, fieldSelector });
@@ -119,7 +119,7 @@ export class ControllerRunner implements Disposable {
       this.#informers.set(source.name, informer);
       if (source.role === 'primary') this.#primary = { resource: source.resource, informer };
     }
-    this.#reads = cacheReads(name, this.#informers, leftOutOf(controller.sources));
+    this.#reads = cacheReads(name, this.#informers, omittedSources(controller.sources));
     this.#queue = new Queue({ name, controller: name, backoff: work.backoff, clock, random, metrics });
     this.#metrics = new ControllerMetrics(metrics, name, work.concurrency, {
       activeWorkers: () => this.#reconciler?.active ?? 0,
@@ -184,45 +184,46 @@ export class ControllerRunner implements Disposable {
   async run(signal: AbortSignal, options: ControllerRunOptions): Promise<readonly string[]> {
     const { log, clock } = this.#options;
     const { lost } = options;
-    const over = lost ? AbortSignal.any([signal, lost]) : signal;
+    const stopSignal = lost ? AbortSignal.any([signal, lost]) : signal;
     this.#state = 'waiting';
     try {
-      await this.synced(over);
+      await this.synced(stopSignal);
     } catch (error) {
       this.#state = 'stopped';
-      if (over.aborted) return [];
+      if (stopSignal.aborted) return [];
       throw error;
     }
 
     const events = this.#recorder(options.client);
     const reconciler = this.#start(options, events);
-    const recorded = new AbortController();
-    const recording = events?.run(recorded.signal);
+    const stopRecording = new AbortController();
+    const recording = events?.run(stopRecording.signal);
     using subscriptions = this.#subscribe();
     using resync = this.#resyncRegularly();
     // After the first events, so that the most urgent of them runs first.
     const workers = reconciler.run();
-    const streams = this.#followTriggers(over, options.deps);
+    const streams = this.#followTriggers(stopSignal, options.deps);
     this.#state = 'running';
     log.info('controller started', { objects: this.#queue.size });
     const startedAt = clock.monotonic();
 
-    await untilAborted(over);
+    await untilAborted(stopSignal);
     this.#state = 'draining';
     subscriptions[Symbol.dispose]();
     resync[Symbol.dispose]();
     const onLost = (): void => reconciler.abortAll(lost?.reason);
     lost?.addEventListener('abort', onLost, { once: true });
-    const left = await reconciler.stop(over.reason, lost?.aborted ? 0 : options.drainMs);
+    const unfinished = await reconciler.stop(stopSignal.reason, lost?.aborted ? 0 : options.drainMs);
     lost?.removeEventListener('abort', onLost);
     await Promise.all([workers, streams, this.#triggers.stop()]);
-    recorded.abort(over.reason);
+    stopRecording.abort(stopSignal.reason);
     await recording;
     this.#state = 'stopped';
     const ranForMs = clock.monotonic() - startedAt;
-    if (left.length > 0) log.warn('controller stopped before all reconciles had ended', { keys: left, ranForMs });
+    if (unfinished.length > 0)
+      log.warn('controller stopped before all reconciles had ended', { keys: unfinished, ranForMs });
     else log.info('controller stopped', { ranForMs });
-    return left;
+    return unfinished;
   }
 
   /** Stops measuring. Call it at the end, even for a controller that never ran. */
@@ -300,7 +301,7 @@ export class ControllerRunner implements Disposable {
       fieldManager: fieldManagerOf(identity, name),
       identity,
       lookup: informerLookup(this.#informers.values()),
-      settled: this.#settled,
+      writeMemo: this.#writeMemo,
       checkWrite: declaredScopeCheck(this.controller.sources),
       lookUpContent: contentLookup(this.#informers.values()),
       primary: this.#primary?.resource,

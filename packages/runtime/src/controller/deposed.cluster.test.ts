@@ -22,7 +22,7 @@ const Order = defineResource({
   status: s.object({ words: s.integer().optional() }),
 });
 
-const WAYS = ['apply', 'ensure', 'change', 'remove', 'status', 'event', 'live', 'client'] as const;
+const WRITE_METHODS = ['apply', 'ensure', 'change', 'remove', 'status', 'event', 'live', 'client'] as const;
 const MINE = 'deposed.test.bowline.dev/mine';
 const labels = { [MINE]: 'yes' };
 const texts = managedContent({
@@ -30,7 +30,7 @@ const texts = managedContent({
   maps: ['data'],
   managers: ['deposed-test'],
   annotations: { hash: `${MINE}-hash`, time: `${MINE}-time`, keys: `${MINE}-keys` },
-  marks: {},
+  operatorAnnotations: {},
 });
 
 /** Gate controls when the runs of an operator write, and records what they saw. */
@@ -43,7 +43,7 @@ interface Gate {
 
 /** operatorWith writes in every way that a reconcile has, one way per object, as soon as the gate opens. */
 function operatorWith({ opens, begun, ended }: Gate, namespace: string) {
-  const orders = controller(Order, { concurrency: WAYS.length, namespaces: [namespace] })
+  const orders = controller(Order, { concurrency: WRITE_METHODS.length, namespaces: [namespace] })
     .using<{ readonly client: Client }>()
     .applies(ConfigMap)
     .ensures(ConfigMap, { remove: true })
@@ -51,14 +51,19 @@ function operatorWith({ opens, begun, ended }: Gate, namespace: string) {
       begun.push(key.name);
       await opens(signal);
       const write = (): unknown => {
-        switch (key.name as (typeof WAYS)[number]) {
+        switch (key.name as (typeof WRITE_METHODS)[number]) {
           case 'apply':
             return apply(ConfigMap, { metadata: key });
           case 'ensure':
           case 'change':
-            return ensure(texts, key, texts.desired({ content: { data: { a: '1' } }, labels, marks: {} }), {
-              claim: () => 'ours',
-            });
+            return ensure(
+              texts,
+              key,
+              texts.desired({ content: { data: { a: '1' } }, labels, operatorAnnotations: {} }),
+              {
+                claim: () => 'ours',
+              },
+            );
           case 'remove':
             return remove(ConfigMap, key, { labels });
           case 'status':
@@ -109,7 +114,7 @@ test.each(['another process holds the Lease', 'the Lease cannot be renewed'])(
     const since = Date.now();
     await using c = await cluster();
     await installCustomResourceDefinitions(c.admin, [Order]);
-    for (const name of WAYS) {
+    for (const name of WRITE_METHODS) {
       await c.admin.create(Order, Order.withDefaults({ metadata: { namespace: c.namespace, name }, spec: {} }));
     }
     for (const name of ['change', 'remove']) {
@@ -128,7 +133,7 @@ test.each(['another process holds the Lease', 'the Lease cannot be renewed'])(
     // Each run attempts its write at the very moment at which it is aborted.
     const gate: Gate = { opens: untilAborted, begun: [], ended: new Map() };
     const leader = runOperator(c, operatorWith(gate, c.namespace), cuttable, { wire, leaderElection: {} });
-    await vi.waitFor(() => expect(gate.begun.toSorted()).toEqual(WAYS.toSorted()), { timeout: 20_000 });
+    await vi.waitFor(() => expect(gate.begun.toSorted()).toEqual(WRITE_METHODS.toSorted()), { timeout: 20_000 });
 
     if (reason === 'another process holds the Lease') {
       const spec = { holderIdentity: 'another', renewTime: formatMicroTime(Date.now()) };
@@ -140,7 +145,7 @@ test.each(['another process holds the Lease', 'the Lease cannot be renewed'])(
       await wire.advance(10_000);
     }
     await expect(leader.ended).rejects.toMatchObject({ code: 'BOWLINE_LEADERSHIP_LOST' });
-    await vi.waitFor(() => expect(gate.ended.size).toBe(WAYS.length));
+    await vi.waitFor(() => expect(gate.ended.size).toBe(WRITE_METHODS.length));
     expect(gate.ended.get('client')).toBe('BOWLINE_NOT_LEADER');
 
     // The same operator, not deposed, would have written everything.
@@ -149,7 +154,9 @@ test.each(['another process holds the Lease', 'the Lease cannot be renewed'])(
     const free: Gate = { opens: () => Promise.resolve(), begun: [], ended: new Map() };
     const successor = runOperator(c, operatorWith(free, c.namespace), otherTransport);
     await c.until(Order, { name: 'status' }, ({ status }) => status?.words === 1);
-    await vi.waitFor(() => expect([...free.ended.keys()].toSorted()).toEqual(WAYS.toSorted()), { timeout: 20_000 });
+    await vi.waitFor(() => expect([...free.ended.keys()].toSorted()).toEqual(WRITE_METHODS.toSorted()), {
+      timeout: 20_000,
+    });
     successor.stop();
     await successor.ended;
     const written = (await writesOf(c, other, since)).map((write) => write.replace(/ event\..*/, ' event'));

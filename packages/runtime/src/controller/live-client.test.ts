@@ -1,7 +1,7 @@
 import { Pod, Secret } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../client/create-client.ts';
-import { type ScriptedAnswer, ScriptedTransport } from '../client/scripted-transport.test-support.ts';
+import { type ScriptedResponse, ScriptedTransport } from '../client/scripted-transport.test-support.ts';
 import { RecordingClient, type WriteRecorder } from './live-client.ts';
 
 const key = { namespace: 'default', name: 'a' };
@@ -11,7 +11,7 @@ const stored = (kind: string, more: object = {}) => ({
   metadata: { ...key, uid: 'uid-1', resourceVersion: '7', ...more },
 });
 
-function setUp(...answers: ScriptedAnswer[]) {
+function setUp(...answers: ScriptedResponse[]) {
   const transport = new ScriptedTransport(...answers);
   const recorded: string[] = [];
   const recorder: WriteRecorder = {

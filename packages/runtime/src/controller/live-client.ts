@@ -18,7 +18,7 @@ import type {
   WritableResource,
   WriteOptions,
 } from '../client/client.ts';
-import { isStatus, livesOn } from '../writing/deletion.ts';
+import { isStatus, stillExists } from '../writing/deletion.ts';
 
 /** LiveClient is the API server as a reconcile sees it: a client without a lifecycle of its own. */
 export type LiveClient = Omit<
@@ -64,7 +64,7 @@ export class RecordingClient implements LiveClient {
     key: ObjectKey,
     options?: RequestOptions & { subresource?: string },
   ): Promise<T> {
-    return this.#client.get(resource, key, this.#tied(options));
+    return this.#client.get(resource, key, this.#withSignal(options));
   }
 
   find<T extends KubernetesObject>(
@@ -72,15 +72,15 @@ export class RecordingClient implements LiveClient {
     key: ObjectKey,
     options?: RequestOptions,
   ): Promise<T | undefined> {
-    return this.#client.find(resource, key, this.#tied(options));
+    return this.#client.find(resource, key, this.#withSignal(options));
   }
 
   list<T extends KubernetesObject>(resource: Resource<T>, options?: ListOptions): Promise<List<T>> {
-    return this.#client.list(resource, this.#tied(options));
+    return this.#client.list(resource, this.#withSignal(options));
   }
 
   pages<T extends KubernetesObject>(resource: Resource<T>, options?: PagesOptions): AsyncIterable<List<T>> {
-    return this.#client.pages(resource, this.#tied(options));
+    return this.#client.pages(resource, this.#withSignal(options));
   }
 
   readText<T extends KubernetesObject>(
@@ -88,7 +88,7 @@ export class RecordingClient implements LiveClient {
     key: ObjectKey,
     options: ReadTextOptions,
   ): Promise<string> {
-    return this.#client.readText(resource, key, this.#tied(options));
+    return this.#client.readText(resource, key, this.#withSignal(options));
   }
 
   streamText<T extends KubernetesObject>(
@@ -96,11 +96,11 @@ export class RecordingClient implements LiveClient {
     key: ObjectKey,
     options: StreamTextOptions,
   ): Promise<TextStream> {
-    return this.#client.streamText(resource, key, this.#tied(options));
+    return this.#client.streamText(resource, key, this.#withSignal(options));
   }
 
   watch<T extends KubernetesObject>(resource: Resource<T>, options?: WatchOptions): Promise<WatchStream<T>> {
-    return this.#client.watch(resource, this.#tied(options));
+    return this.#client.watch(resource, this.#withSignal(options));
   }
 
   async create<T extends KubernetesObject, W extends KubernetesObject = T>(
@@ -108,7 +108,11 @@ export class RecordingClient implements LiveClient {
     object: NoInfer<W>,
     options?: WriteOptions,
   ): Promise<T> {
-    return this.#written(resource, await this.#client.create(resource, object, this.#managed(options)), options);
+    return this.#recordResponse(
+      resource,
+      await this.#client.create(resource, object, this.#withFieldManager(options)),
+      options,
+    );
   }
 
   async update<T extends KubernetesObject, W extends KubernetesObject = T>(
@@ -116,7 +120,11 @@ export class RecordingClient implements LiveClient {
     object: NoInfer<T | W>,
     options?: WriteOptions,
   ): Promise<T> {
-    return this.#written(resource, await this.#client.update(resource, object, this.#managed(options)), options);
+    return this.#recordResponse(
+      resource,
+      await this.#client.update(resource, object, this.#withFieldManager(options)),
+      options,
+    );
   }
 
   async patch<T extends KubernetesObject>(
@@ -125,7 +133,11 @@ export class RecordingClient implements LiveClient {
     patch: Patch,
     options?: WriteOptions,
   ): Promise<T> {
-    return this.#written(resource, await this.#client.patch(resource, key, patch, this.#managed(options)), options);
+    return this.#recordResponse(
+      resource,
+      await this.#client.patch(resource, key, patch, this.#withFieldManager(options)),
+      options,
+    );
   }
 
   async delete<T extends KubernetesObject>(
@@ -133,51 +145,51 @@ export class RecordingClient implements LiveClient {
     key: ObjectKey,
     options?: DeleteOptions,
   ): Promise<T | Status> {
-    const answer = await this.#client.delete(resource, key, this.#writing(options));
-    if (options?.dryRun) return answer;
-    const uid = isStatus(answer) ? answer.details?.uid : answer.metadata?.uid;
-    if (!isStatus(answer) && livesOn(answer)) this.#recorder.recordWrite(resource, answer);
+    const response = await this.#client.delete(resource, key, this.#writeOptions(options));
+    if (options?.dryRun) return response;
+    const uid = isStatus(response) ? response.details?.uid : response.metadata?.uid;
+    if (!isStatus(response) && stillExists(response)) this.#recorder.recordWrite(resource, response);
     else if (uid) this.#recorder.recordDelete(resource, key, { uid });
-    return answer;
+    return response;
   }
 
   deleteCollection<T extends KubernetesObject>(
     resource: Resource<T>,
     options?: DeleteOptions & ListOptions,
   ): Promise<void> {
-    return this.#client.deleteCollection(resource, this.#writing(options));
+    return this.#client.deleteCollection(resource, this.#writeOptions(options));
   }
 
   requestToken(
     serviceAccount: ObjectKey,
     options?: Parameters<Client['requestToken']>[1],
   ): ReturnType<Client['requestToken']> {
-    return this.#client.requestToken(serviceAccount, this.#tied(options));
+    return this.#client.requestToken(serviceAccount, this.#withSignal(options));
   }
 
-  mayI(question: AccessQuestion, options?: RequestOptions): ReturnType<Client['mayI']> {
-    return this.#client.mayI(question, this.#tied(options));
+  canI(question: AccessQuestion, options?: RequestOptions): ReturnType<Client['canI']> {
+    return this.#client.canI(question, this.#withSignal(options));
   }
 
-  maySubject(subject: Subject, question: AccessQuestion, options?: ReviewOptions): ReturnType<Client['maySubject']> {
-    return this.#client.maySubject(subject, question, this.#tied(options));
+  canSubject(subject: Subject, question: AccessQuestion, options?: ReviewOptions): ReturnType<Client['canSubject']> {
+    return this.#client.canSubject(subject, question, this.#withSignal(options));
   }
 
   raw(path: string, options?: RequestOptions & { accept?: string }): Promise<string> {
-    return this.#client.raw(path, this.#tied(options));
+    return this.#client.raw(path, this.#withSignal(options));
   }
 
-  #managed(options: WriteOptions | undefined): WriteOptions {
-    const { fieldManager = this.#fieldManager, ...others } = this.#writing(options ?? {});
+  #withFieldManager(options: WriteOptions | undefined): WriteOptions {
+    const { fieldManager = this.#fieldManager, ...others } = this.#writeOptions(options ?? {});
     return fieldManager === undefined ? others : { ...others, fieldManager };
   }
 
-  #writing<O extends RequestOptions & { readonly dryRun?: boolean | undefined }>(options: O | undefined): O {
+  #writeOptions<O extends RequestOptions & { readonly dryRun?: boolean | undefined }>(options: O | undefined): O {
     this.#hasWritten ||= options?.dryRun !== true;
-    return this.#tied(options);
+    return this.#withSignal(options);
   }
 
-  #tied<O extends RequestOptions>(options: O | undefined): O {
+  #withSignal<O extends RequestOptions>(options: O | undefined): O {
     const own = options?.signal;
     const signal = own && own !== this.#signal ? AbortSignal.any([own, this.#signal]) : this.#signal;
     // O only narrows RequestOptions by optional members, so this object satisfies it.
@@ -185,9 +197,13 @@ export class RecordingClient implements LiveClient {
   }
 
   /** The response to a write of a subresource other than status (`scale`, `eviction`, `token`) is of another kind. */
-  #written<T extends KubernetesObject>(resource: Resource<T>, answer: T, options: WriteOptions | undefined): T {
-    const whole = options?.subresource === undefined || options.subresource === 'status';
-    if (whole && !options?.dryRun && keyOf(answer).name) this.#recorder.recordWrite(resource, answer);
-    return answer;
+  #recordResponse<T extends KubernetesObject>(
+    resource: Resource<T>,
+    response: T,
+    options: WriteOptions | undefined,
+  ): T {
+    const isWholeObject = options?.subresource === undefined || options.subresource === 'status';
+    if (isWholeObject && !options?.dryRun && keyOf(response).name) this.#recorder.recordWrite(resource, response);
+    return response;
   }
 }

@@ -97,13 +97,13 @@ export class MapRetries {
   async #work(queue: Queue): Promise<void> {
     for (let item = await queue.next(); item; item = await queue.next()) {
       const { key: id } = item;
-      this.#again(id);
+      this.#retryNow(id);
       if (!this.#objects.has(id) && !this.#whole.has(id)) queue.forget(id);
       queue.done(id);
     }
   }
 
-  #again(id: string): void {
+  #retryNow(id: string): void {
     const whole = this.#whole.get(id);
     const failure = this.#objects.get(id);
     if (whole) {

@@ -233,7 +233,7 @@ it('ensures objects whose names a user chose, and touches no others', async () =
     maps: ['data'],
     managers: ['runs-test'],
     annotations: { hash: `${label}-hash`, time: `${label}-time`, keys: `${label}-keys` },
-    marks: {},
+    operatorAnnotations: {},
   });
   const pages = controller(Page)
     .watches(ConfigMap, {
@@ -251,7 +251,11 @@ it('ensures objects whose names a user chose, and touches no others', async () =
         }
         return;
       }
-      const desired = texts.desired({ content: { data: { of: key.name } }, labels: { [label]: key.name }, marks: {} });
+      const desired = texts.desired({
+        content: { data: { of: key.name } },
+        labels: { [label]: key.name },
+        operatorAnnotations: {},
+      });
       const { stop } = await ensure(texts, target, desired, { claim: (view) => (isOurs(view) ? 'ours' : 'foreign') });
       if (stop) throw terminal('Taken', `cannot write ConfigMap ${target.name}: ${stop.reason}`);
     });

@@ -3,7 +3,7 @@ import type { Informer } from '../cache/informer.ts';
 import { isConflict } from '../errors/api-error.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { isCustomResource } from '../resource/custom-resource.ts';
-import { type Deletion, type DeletionMode, deletionOf, isKeptAsOrphaning } from '../writing/deletion.ts';
+import { type Deletion, type DeletionMode, deletionOf, isRecordedAsOrphaning } from '../writing/deletion.ts';
 import type { EventRecorder } from '../writing/event-recorder.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from '../writing/finalizers.ts';
 import { guardedMerge } from '../writing/guarded-merge.ts';
@@ -11,7 +11,7 @@ import { patchStatus, type StatusPatch } from '../writing/write-status.ts';
 import type { ReconcileResult } from './context.ts';
 import type { Controller } from './controller.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
-import { reasonForPeople } from './reconcile-error.ts';
+import { reasonForUsers } from './reconcile-error.ts';
 import type { Deferral } from './reconciler.ts';
 import type { Run } from './run.ts';
 import { RunContext, type RunShared } from './run-context.ts';
@@ -50,22 +50,22 @@ export class ObjectRuns {
   }
 
   /**
-   * begin returns the work of a run, undefined if there is none, or how long it has to wait. `noted` is the deletion
+   * begin returns the work of a run, undefined if there is none, or how long it has to wait. `observedMode` is the deletion
    * mode that was observed for the object.
    */
-  begin(run: Run, noted: DeletionMode | undefined): (() => unknown) | Deferral | undefined {
+  begin(run: Run, observedMode: DeletionMode | undefined): (() => unknown) | Deferral | undefined {
     const { informer, controller } = this.#options;
     const key = parseKey(run.item.key);
     const object = informer.get(key);
     // Deleted, or outside the declared scope: there is nothing to reconcile.
     if (object === undefined) {
-      this.#statusLoops.unchanged(run.item.key);
+      this.#statusLoops.recordUnchanged(run.item.key);
       return undefined;
     }
-    const pauseMs = noted ? 0 : this.#statusLoops.pauseBefore(run.item, object);
+    const pauseMs = observedMode ? 0 : this.#statusLoops.pauseBefore(run.item, object);
     if (pauseMs > 0) return { deferMs: pauseMs };
     if (!controller.finalization) {
-      return noted ? undefined : () => this.#reconcile(this.#context(run, key, object));
+      return observedMode ? undefined : () => this.#reconcile(this.#context(run, key, object));
     }
     // A cleanup is rejected for views without metadata.
     const kept = object as KubernetesObject;
@@ -73,7 +73,7 @@ export class ObjectRuns {
     const deletion = deletionOf(kept, this.#deletionAnnotation);
     if (deletion) {
       if (!hasFinalizer(kept, finalizer)) return undefined;
-      return noted === 'orphan' || deletion.mode === 'orphan'
+      return observedMode === 'orphan' || deletion.mode === 'orphan'
         ? () => this.#cleanUpOrphaning(run, key, kept, { ...deletion, mode: 'orphan' })
         : () => this.#cleanUp(this.#context(run, key, kept, deletion));
     }
@@ -125,7 +125,7 @@ export class ObjectRuns {
     const annotation = this.#deletionAnnotation;
     const change = { metadata: { annotations: { [annotation]: 'orphan' } } };
     const stored = await guardedMerge(context.live, this.#kind, object, { fieldManager }, (current) =>
-      isKeptAsOrphaning(current, annotation) ? undefined : change,
+      isRecordedAsOrphaning(current, annotation) ? undefined : change,
     );
     return stored && (await this.#cleanUp(context));
   }
@@ -156,7 +156,7 @@ export class ObjectRuns {
   async #concludeFailure(context: RunContext, error: unknown): Promise<void> {
     // It had a conflict and is retried immediately, or must not write any more.
     if (isConflict(error) || context.signal.aborted) return;
-    const reason = reasonForPeople(error);
+    const reason = reasonForUsers(error);
     // Without metadata in the view there is no object for an event; the status still reports the failure.
     if (reason && (context.object as Partial<KubernetesObject>).metadata?.uid) {
       context.event('Warning', reason, (error as Error).message);
@@ -177,10 +177,10 @@ export class ObjectRuns {
   }
 
   async #writeStatus(context: RunContext, outcome: ReconcileOutcome): Promise<void> {
-    if (!this.#keepsStatus(context)) return;
+    if (!this.#writesStatus(context)) return;
     const { controller, shared } = this.#options;
     const { draft } = context;
-    const object = await this.#wholeObject(context);
+    const object = await this.#fullObject(context);
     if (object === undefined) return;
     const at = {
       now: shared.clock.now(),
@@ -188,7 +188,7 @@ export class ObjectRuns {
       outcome: controller.summarize ? outcome : undefined,
     };
     const { fieldManager } = shared;
-    const next = (stored: object | undefined) => draft.over(stored, at);
+    const next = (stored: object | undefined) => draft.applyTo(stored, at);
     const patched = await patchStatus(context.live, this.#kind, object, next, { fieldManager });
     this.#noteChange(context, patched);
   }
@@ -196,10 +196,11 @@ export class ObjectRuns {
   /** A status that changes in every run would make every run cause the next one. */
   #noteChange(context: RunContext, { object, fields }: StatusPatch<KubernetesObject>): void {
     if (fields.length === 0 || object === undefined) {
-      if (this.#statusLoops.unchanged(context.item.key)) context.log.info('status no longer changes in every run');
+      if (this.#statusLoops.recordUnchanged(context.item.key))
+        context.log.info('status no longer changes in every run');
       return;
     }
-    const loop = this.#statusLoops.changed(context.item, context.object, object, fields);
+    const loop = this.#statusLoops.recordChange(context.item, context.object, object, fields);
     if (!loop) return;
     const names = loop.fields.map((name) => `status.${name}`).join(', ');
     if (loop.isNew) {
@@ -215,12 +216,12 @@ export class ObjectRuns {
     }
   }
 
-  #keepsStatus({ draft }: RunContext): boolean {
+  #writesStatus({ draft }: RunContext): boolean {
     return this.#hasStatus && (this.#options.controller.summarize || !draft.isEmpty);
   }
 
   /** If the view does not keep the status, the object has to be read. */
-  async #wholeObject(context: RunContext): Promise<(KubernetesObject & { readonly status?: object }) | undefined> {
+  async #fullObject(context: RunContext): Promise<(KubernetesObject & { readonly status?: object }) | undefined> {
     const seen = context.object as KubernetesObject;
     if (this.#options.informer.view === 'full') return seen;
     const object = await context.live.find(this.#kind, context.key as ObjectKey);
@@ -236,7 +237,7 @@ export class ObjectRuns {
     const { object, messages, eventReports: reports } = context;
     const { events, resource } = this.#options;
     const { metadata } = object as Partial<KubernetesObject>;
-    const isNews = context.hasWritten || !this.#keepsStatus(context);
+    const isNews = context.hasWritten || !this.#writesStatus(context);
     if (metadata?.uid) events.transitions(resource, { metadata }, messages, { isNews, reports });
     else if (messages.length > 0) {
       throw new BowlineError(

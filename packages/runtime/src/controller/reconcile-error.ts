@@ -63,10 +63,10 @@ const OWNERSHIP_REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * reasonForPeople returns the reason, for conditions and events, of a failure that lasts until a person acts; undefined
+ * reasonForUsers returns the reason, for conditions and events, of a failure that lasts until a person acts; undefined
  * for any other error.
  */
-export function reasonForPeople(error: unknown): string | undefined {
+export function reasonForUsers(error: unknown): string | undefined {
   if (error instanceof TerminalError || error instanceof SlowError) return error.reason;
   return error instanceof BowlineError ? OWNERSHIP_REASONS[error.code] : undefined;
 }

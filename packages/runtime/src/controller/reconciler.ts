@@ -34,7 +34,7 @@ export interface ReconcilerOptions {
  * hold up sockets, probes and the renewal of the Lease.
  */
 const RUNS_PER_TURN = 64;
-const LONGEST_TURN_MS = 10;
+const MAX_TURN_MS = 10;
 
 /**
  * Reconciler takes keys from a queue and runs one function for each, a few concurrently. Whatever a run does (throws,
@@ -47,10 +47,10 @@ export class Reconciler {
   /** Runs that lost their slot and have not ended. */
   readonly #overdue = new Set<Run>();
   /** Keys whose runs were aborted by stopping. */
-  readonly #left: string[] = [];
+  readonly #unfinishedKeys: string[] = [];
   #count = 0;
   #stopping = false;
-  #sinceTurn = 0;
+  #runsInTurn = 0;
   #turnStartedAt = 0;
   #turn: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
@@ -96,14 +96,14 @@ export class Reconciler {
       });
     }
     this.abortAll(reason);
-    return this.#left;
+    return this.#unfinishedKeys;
   }
 
   /** abortAll aborts every current run and takes its slot away; a current drain ends. */
   abortAll(reason: unknown): void {
     for (const run of [...this.#active]) {
       run.abort(reason);
-      this.#left.push(run.item.key);
+      this.#unfinishedKeys.push(run.item.key);
       this.#free(run);
     }
   }
@@ -117,21 +117,19 @@ export class Reconciler {
         return;
       }
       await this.#process(item);
-      if (this.#turn !== undefined || this.#isTurnOver()) await this.#giveOthersATurn();
+      if (this.#turn !== undefined || this.#isTurnOver()) await this.#yieldToEventLoop();
     }
   }
 
   #isTurnOver(): boolean {
-    return (
-      ++this.#sinceTurn >= RUNS_PER_TURN || this.#options.clock.monotonic() - this.#turnStartedAt > LONGEST_TURN_MS
-    );
+    return ++this.#runsInTurn >= RUNS_PER_TURN || this.#options.clock.monotonic() - this.#turnStartedAt > MAX_TURN_MS;
   }
 
   /** All workers wait together: if each waited alone, the others would continue. */
-  async #giveOthersATurn(): Promise<void> {
+  async #yieldToEventLoop(): Promise<void> {
     this.#turn ??= nextTurn().then(() => {
       this.#turn = undefined;
-      this.#sinceTurn = 0;
+      this.#runsInTurn = 0;
       this.#turnStartedAt = this.#options.clock.monotonic();
     });
     await this.#turn;
@@ -232,7 +230,7 @@ export class Reconciler {
     metrics.finished(verdict.outcome, tookMs);
     if (verdict.outcome === 'error') {
       metrics.failed();
-      if (verdict.terminal) metrics.failedForGood();
+      if (verdict.terminal) metrics.failedTerminally();
       if (verdict.panic) metrics.panicked();
     }
     if (verdict.error === undefined) return;

@@ -27,7 +27,7 @@ const texts = managedContent({
   maps: ['data'],
   managers: ['restart-test'],
   annotations: { hash: `${NOTE}-hash`, time: `${NOTE}-time`, keys: `${NOTE}-keys` },
-  marks: {},
+  operatorAnnotations: {},
 });
 
 const notes = controller(Note, { concurrency: 16 })
@@ -43,7 +43,7 @@ const notes = controller(Note, { concurrency: 16 })
     const desired = texts.desired({
       content: { data },
       labels: { [NOTE]: key.name },
-      marks: {},
+      operatorAnnotations: {},
       members: { type: 'Opaque' },
     });
     await ensure(texts, key, desired, { claim: ({ labels }) => (labels[NOTE] === key.name ? 'ours' : 'foreign') });

@@ -6,7 +6,7 @@ import { ScriptedTransport } from '../client/scripted-transport.test-support.ts'
 import { operatorIdentity } from '../identity/operator-identity.ts';
 import { silentLog } from '../observability/log.ts';
 import type { Deletion } from '../writing/deletion.ts';
-import { SettledWrites } from '../writing/settled-writes.ts';
+import { WriteMemo } from '../writing/write-memo.ts';
 import { Run } from './run.ts';
 import { RunContext } from './run-context.ts';
 
@@ -27,7 +27,7 @@ function contextOf(deletion?: Deletion) {
     fieldManager: 'm',
     identity: operatorIdentity({ name: 'op', domain: 'bowline.dev' }),
     lookup: () => ({ object: undefined, isComplete: true }),
-    settled: new SettledWrites(),
+    writeMemo: new WriteMemo(),
     checkWrite: () => undefined,
     lookUpContent: () => undefined,
     primary: ConfigMap,

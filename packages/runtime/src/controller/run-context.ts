@@ -12,8 +12,8 @@ import { isCustomResource } from '../resource/custom-resource.ts';
 import type { Deletion } from '../writing/deletion.ts';
 import { type EventMessage, type EventReport, type EventSubject, referenceToSubject } from '../writing/event.ts';
 import type { WriteCheck } from '../writing/guarded-create.ts';
-import type { SettledWrites } from '../writing/settled-writes.ts';
 import type { Lookup } from '../writing/write-client.ts';
+import type { WriteMemo } from '../writing/write-memo.ts';
 import { createWriter, type Writer } from '../writing/writer.ts';
 import type { EnqueueOptions } from './context.ts';
 import { type LiveClient, RecordingClient, type WriteRecorder } from './live-client.ts';
@@ -36,7 +36,7 @@ export interface RunShared {
   /** The identity of the operator. */
   readonly identity: OperatorIdentity;
   readonly lookup: Lookup;
-  readonly settled: SettledWrites;
+  readonly writeMemo: WriteMemo;
   /** Rejects children outside the selectors that the controller declares. */
   readonly checkWrite: WriteCheck;
   readonly lookUpContent: ContentTools['lookUp'];
@@ -191,15 +191,15 @@ export class RunContext {
   }
 
   #writing(): Writer {
-    const { primary, fieldManager, lookup, settled, checkWrite } = this.#shared;
+    const { primary, fieldManager, lookup, writeMemo, checkWrite } = this.#shared;
     const object = this.object as KubernetesObject | undefined;
     this.#writer ??= createWriter({
       client: this.live,
       fieldManager,
-      lookup: this.deletion ? presentOnly(lookup) : lookup,
-      settled,
+      lookup: this.deletion ? withoutAbsent(lookup) : lookup,
+      writeMemo,
       // An object in a view without metadata cannot be an owner: a write must then pass labels.
-      marks: primary && object?.metadata?.uid ? { owner: { resource: primary, object } } : {},
+      ownership: primary && object?.metadata?.uid ? { owner: { resource: primary, object } } : {},
       shapeOf: (resource) => (isCustomResource(resource) ? customShape(resource.schema) : undefined),
       check: checkWrite,
       log: this.log,
@@ -213,7 +213,7 @@ export class RunContext {
  * An object that a cleanup considers gone stays behind permanently, because no event enqueues it again: that it is
  * missing in the cache, perhaps only for now, is not enough.
  */
-function presentOnly(lookup: Lookup): Lookup {
+function withoutAbsent(lookup: Lookup): Lookup {
   return (resource, key, desired) => {
     const cached = lookup(resource, key, desired);
     return cached?.object && cached;

@@ -127,7 +127,7 @@ export interface Source {
   /** Whether the source is omitted if the manager is limited to namespaces. */
   readonly clusterWideOnly: boolean;
   /** True if that is the case: nothing is watched, and reads return nothing. */
-  readonly isLeftOut?: boolean | undefined;
+  readonly isOmitted?: boolean | undefined;
   readonly indexes: Readonly<Record<string, (object: unknown) => readonly string[]>>;
   readonly when: Predicate<unknown>;
   /** For `watches` only. Returns keys in their string form. */

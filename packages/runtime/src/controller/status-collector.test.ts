@@ -40,8 +40,8 @@ describe('summarize', () => {
     ],
     ['a failure after it set Ready to True', ready(true), failed(plain), false, 'ReconcileFailed', 'InProgress'],
     ['a failure after it set Ready to False', ready(false), failed(plain), false, 'Said', 'InProgress'],
-  ])('summarizes %s', (_, said, outcome, status, reason, verdict) => {
-    const updates = summarize(said, outcome);
+  ])('summarizes %s', (_, reported, outcome, status, reason, verdict) => {
+    const updates = summarize(reported, outcome);
     expect(updates[0]).toMatchObject({ type: 'Ready', status, reason });
     expect(kstatus(updates)).toBe(verdict);
   });
@@ -62,7 +62,7 @@ describe('StatusDraft', () => {
     const draft = new StatusDraft<StatusLike>();
     draft.condition('Available', false, 'Starting', 'it starts');
     draft.condition('Available', true, 'Running', 'it runs');
-    expect(draft.over({ conditions: [stored] }, at)).toEqual({ conditions: [stored], observedGeneration: 2 });
+    expect(draft.applyTo({ conditions: [stored] }, at)).toEqual({ conditions: [stored], observedGeneration: 2 });
   });
 
   it('sets and removes fields, and keeps those of others', () => {
@@ -71,16 +71,16 @@ describe('StatusDraft', () => {
     draft.set({ a: 1 });
     draft.set({ b: undefined });
     expect(draft.isEmpty).toBe(false);
-    expect(draft.over({ b: 2, c: 3 }, { now: at.now, generation: undefined })).toEqual({ a: 1, b: undefined, c: 3 });
+    expect(draft.applyTo({ b: 2, c: 3 }, { now: at.now, generation: undefined })).toEqual({ a: 1, b: undefined, c: 3 });
   });
 
   it('removes conditions of a failure after a successful reconcile', () => {
-    const failing = new StatusDraft<StatusLike>().over(undefined, {
+    const failing = new StatusDraft<StatusLike>().applyTo(undefined, {
       ...at,
       outcome: { type: 'failed', error: terminal('Bad', 'bad') },
     });
     expect(failing.conditions?.map(({ type, status }) => `${type}=${status}`)).toEqual(['Ready=False', 'Stalled=True']);
-    const fine = new StatusDraft<StatusLike>().over(failing, { ...at, outcome: { type: 'done' } });
+    const fine = new StatusDraft<StatusLike>().applyTo(failing, { ...at, outcome: { type: 'done' } });
     expect(fine.conditions?.map(({ type, status }) => `${type}=${status}`)).toEqual(['Ready=True']);
   });
 });

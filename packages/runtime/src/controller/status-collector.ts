@@ -44,10 +44,10 @@ export class StatusDraft<Status extends object> implements StatusCollector<Statu
   }
 
   /**
-   * over returns the status that results from the previously stored one. With an outcome, the standard conditions are
+   * applyTo returns the status that results from the previously stored one. With an outcome, the standard conditions are
    * added. `generation` is that of the object that was reconciled, which may be older than the stored one.
    */
-  over(
+  applyTo(
     previous: Status | undefined,
     at: {
       readonly now: number;

@@ -16,7 +16,7 @@ const MAX_PAUSE_MS = 300_000;
 /** Above this many objects, some are forgotten: their loops are detected later. */
 const MAX_REMEMBERED = 10_000;
 
-interface Row {
+interface ChangeSequence {
   /** The version of the object after the last status patch. */
   readonly resourceVersion: string | undefined;
   /** How many runs in a row changed the status although only the previous patch had changed the object. */
@@ -34,7 +34,7 @@ interface Row {
  */
 export class StatusLoops {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #rows = new BoundedMap<string, Row>({ maxEntries: MAX_REMEMBERED });
+  readonly #sequences = new BoundedMap<string, ChangeSequence>({ maxEntries: MAX_REMEMBERED });
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
@@ -42,42 +42,42 @@ export class StatusLoops {
 
   /** pauseBefore returns how long a run has to wait, in milliseconds: 0 unless it is the next iteration of a loop. */
   pauseBefore(item: QueueItem, object: unknown): number {
-    const row = this.#rows.get(item.key);
-    if (row === undefined || row.changes < MAX_CHANGES_IN_A_ROW || !isEcho(row, item, object)) return 0;
-    return Math.max(0, row.notBefore - this.#clock.monotonic());
+    const sequence = this.#sequences.get(item.key);
+    if (sequence === undefined || sequence.changes < MAX_CHANGES_IN_A_ROW || !isEcho(sequence, item, object)) return 0;
+    return Math.max(0, sequence.notBefore - this.#clock.monotonic());
   }
 
-  /** changed records that a run patched fields of the status. It returns the loop that its object is in, if any. */
-  changed(
+  /** recordChange records that a run patched fields of the status. It returns the loop that its object is in, if any. */
+  recordChange(
     item: QueueItem,
     object: unknown,
     patched: KubernetesObject,
     fields: readonly string[],
   ): { readonly isNew: boolean; readonly fields: readonly string[] } | undefined {
-    const row = this.#rows.get(item.key);
-    const before = row?.changes ?? 0;
+    const sequence = this.#sequences.get(item.key);
+    const before = sequence?.changes ?? 0;
     const wasLoop = before >= MAX_CHANGES_IN_A_ROW;
-    const changes = row && isEcho(row, item, object) ? before + 1 : wasLoop ? before : 0;
+    const changes = sequence && isEcho(sequence, item, object) ? before + 1 : wasLoop ? before : 0;
     const isLoop = changes >= MAX_CHANGES_IN_A_ROW;
     const pauseMs = isLoop ? Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS * 2 ** (changes - MAX_CHANGES_IN_A_ROW)) : 0;
-    const next: Row = {
+    const next: ChangeSequence = {
       resourceVersion: patched.metadata?.resourceVersion,
       changes,
       notBefore: this.#clock.monotonic() + pauseMs,
-      fields: row && wasLoop ? row.fields : fields,
+      fields: sequence && wasLoop ? sequence.fields : fields,
     };
-    this.#rows.set(item.key, next);
+    this.#sequences.set(item.key, next);
     return isLoop ? { isNew: !wasLoop, fields: next.fields } : undefined;
   }
 
   /**
-   * unchanged records that a run found the status as desired, or its object gone. It returns whether that ended a loop.
+   * recordUnchanged records that a run found the status as desired, or its object gone. It returns whether that ended a loop.
    */
-  unchanged(key: string): boolean {
-    const row = this.#rows.get(key);
-    if (row === undefined) return false;
-    this.#rows.delete(key);
-    return row.changes >= MAX_CHANGES_IN_A_ROW;
+  recordUnchanged(key: string): boolean {
+    const sequence = this.#sequences.get(key);
+    if (sequence === undefined) return false;
+    this.#sequences.delete(key);
+    return sequence.changes >= MAX_CHANGES_IN_A_ROW;
   }
 }
 
@@ -85,7 +85,7 @@ export class StatusLoops {
  * Reports whether only our own patch caused a run: the object has not changed since, and nothing but its event caused
  * the run.
  */
-function isEcho({ resourceVersion }: Row, { causes }: QueueItem, object: unknown): boolean {
+function isEcho({ resourceVersion }: ChangeSequence, { causes }: QueueItem, object: unknown): boolean {
   if ((object as Partial<KubernetesObject>).metadata?.resourceVersion !== resourceVersion) return false;
   return resourceVersion !== undefined && causes.every(({ by }) => by === 'watch');
 }

@@ -74,7 +74,7 @@ function write(
   outcome?: ReconcileOutcome,
 ) {
   const at = { now: systemClock.now(), generation: object.metadata?.generation, outcome };
-  return writeStatus(client, things, object, (stored) => draft.over(stored, at), {
+  return writeStatus(client, things, object, (stored) => draft.applyTo(stored, at), {
     fieldManager: 'bowline-test-status',
   });
 }

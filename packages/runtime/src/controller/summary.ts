@@ -1,6 +1,6 @@
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { ConditionUpdate } from '../writing/conditions.ts';
-import { reasonForPeople, TerminalError } from './reconcile-error.ts';
+import { reasonForUsers, TerminalError } from './reconcile-error.ts';
 
 /** ReconcileOutcome is the result of a reconcile, as far as the status is concerned. */
 export type ReconcileOutcome =
@@ -20,9 +20,9 @@ const REASONS = { done: 'Reconciled', waiting: 'Progressing', failed: 'Reconcile
  * A `Ready` condition that the reconcile itself set is kept, except that a failure changes a `Ready=True` of the same
  * run to False.
  */
-export function summarize(said: readonly ConditionUpdate[], outcome: ReconcileOutcome): readonly ConditionUpdate[] {
+export function summarize(reported: readonly ConditionUpdate[], outcome: ReconcileOutcome): readonly ConditionUpdate[] {
   const ready = readyFrom(
-    said.findLast(({ type }) => type === 'Ready'),
+    reported.findLast(({ type }) => type === 'Ready'),
     outcome,
   );
   const isReady = ready.status === 'True' || ready.status === true;
@@ -36,20 +36,21 @@ export function summarize(said: readonly ConditionUpdate[], outcome: ReconcileOu
     message,
   });
   // A reconcile may know better than its result, for example that a rollout continues while the old one still serves.
-  const saidOf = (type: string): ConditionUpdate | undefined => said.findLast((update) => update.type === type);
+  const findReported = (type: string): ConditionUpdate | undefined =>
+    reported.findLast((update) => update.type === type);
   return [
     ready,
-    saidOf('Reconciling') ?? of('Reconciling', isWorking),
-    (isStalled ? undefined : saidOf('Stalled')) ?? of('Stalled', isStalled),
+    findReported('Reconciling') ?? of('Reconciling', isWorking),
+    (isStalled ? undefined : findReported('Stalled')) ?? of('Stalled', isStalled),
   ];
 }
 
-function readyFrom(said: ConditionUpdate | undefined, outcome: ReconcileOutcome): ConditionUpdate {
+function readyFrom(reported: ConditionUpdate | undefined, outcome: ReconcileOutcome): ConditionUpdate {
   if (outcome.type === 'failed') {
-    if (said?.status !== undefined && said.status !== true && said.status !== 'True') return said;
+    if (reported?.status !== undefined && reported.status !== true && reported.status !== 'True') return reported;
     return { type: 'Ready', status: false, ...failureOf(outcome.error) };
   }
-  if (said?.status !== undefined) return said;
+  if (reported?.status !== undefined) return reported;
   const isDone = outcome.type === 'done';
   const message = isDone ? 'reconciled successfully' : 'still in progress';
   return { type: 'Ready', status: isDone, reason: REASONS[outcome.type], message };
@@ -58,5 +59,5 @@ function readyFrom(said: ConditionUpdate | undefined, outcome: ReconcileOutcome)
 /** Our own errors are written for people and contain no secrets; other errors are not shown. */
 function failureOf(error: unknown): { reason: string; message: string } {
   const message = error instanceof BowlineError ? error.message : "unexpected error; see the operator's log";
-  return { reason: reasonForPeople(error) ?? REASONS.failed, message };
+  return { reason: reasonForUsers(error) ?? REASONS.failed, message };
 }

@@ -55,7 +55,7 @@ export class TriggerStream {
 
   constructor(options: TriggerStreamOptions) {
     this.#options = options;
-    options.metrics.triggerExists(options.trigger.name);
+    options.metrics.registerTrigger(options.trigger.name);
   }
 
   /** run follows the stream until the signal is aborted, and resolves when the stream has ended. */
@@ -125,15 +125,15 @@ export class TriggerStream {
       () => true,
       () => true,
     );
-    const given = new AbortController();
-    const late = clock.sleep(STOP_MS, given.signal).then(
+    const timeout = new AbortController();
+    const late = clock.sleep(STOP_MS, timeout.signal).then(
       () => false,
       () => true,
     );
     if (!(await Promise.race([ended, late]))) {
       log.warn('trigger did not end after its signal was aborted', { trigger: trigger.name });
     }
-    given.abort();
+    timeout.abort();
   }
 }
 

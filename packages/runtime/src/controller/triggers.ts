@@ -81,9 +81,9 @@ export class Triggers {
     };
     // Subscribing replays the stored objects, including keys that a projection may have dropped.
     const replay = informer.subscribe((event) => {
-      if (!this.#passes(source, event)) return;
+      if (!this.#accepts(source, event)) return;
       if (source.role === 'primary') add(keyString(event.key));
-      else for (const key of this.#mapped(source, informer, event)) add(key);
+      else for (const key of this.#keysFor(source, informer, event)) add(key);
     });
     replay[Symbol.dispose]();
   }
@@ -104,7 +104,7 @@ export class Triggers {
     // Both must be noticed regardless of the predicates.
     const pauseChanged = this.#notePause(key, event.metadata);
     const deletionChanged = this.#noteDeletion(key, event.metadata);
-    if (pauseChanged || deletionChanged || this.#passes(source, event))
+    if (pauseChanged || deletionChanged || this.#accepts(source, event))
       queue.add(key, { cause, priority: priorityOf(event) });
   }
 
@@ -137,7 +137,7 @@ export class Triggers {
   }
 
   #onOwned(source: Source, event: InformerEvent<unknown>, kind: Resource, primaries: Informer<unknown>): void {
-    if (!this.#passes(source, event)) return;
+    if (!this.#accepts(source, event)) return;
     const before = (event.previous as { metadata?: ObjectMeta } | undefined)?.metadata;
     const keys = new Set<string>();
     for (const metadata of [event.metadata, before]) {
@@ -157,14 +157,14 @@ export class Triggers {
   }
 
   #onWatched(source: Source, informer: Informer<unknown>, event: InformerEvent<unknown>): void {
-    if (!this.#passes(source, event)) return;
+    if (!this.#accepts(source, event)) return;
     const cause: Cause = { by: 'map', ...objectCause(source, event) };
-    for (const key of this.#mapped(source, informer, event)) {
+    for (const key of this.#keysFor(source, informer, event)) {
       this.#options.queue.add(key, { cause, priority: priorityOf(event) });
     }
   }
 
-  #mapped(source: Source, informer: Informer<unknown>, event: InformerEvent<unknown>): Set<string> {
+  #keysFor(source: Source, informer: Informer<unknown>, event: InformerEvent<unknown>): Set<string> {
     const keys = new Set<string>();
     for (const state of [event.previous, event.current]) {
       if (state === undefined) continue;
@@ -195,7 +195,7 @@ export class Triggers {
   }
 
   /** A predicate only saves work: if it throws, the event counts. */
-  #passes(source: Source, event: InformerEvent<unknown>): boolean {
+  #accepts(source: Source, event: InformerEvent<unknown>): boolean {
     try {
       return source.when({ previous: event.previous, current: event.current });
     } catch (error) {

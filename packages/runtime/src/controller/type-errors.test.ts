@@ -20,7 +20,7 @@ const Site = defineResource({ group: 'example.dev', version: 'v1', kind: 'Site',
 const Page = defineResource({ group: 'example.dev', version: 'v1', kind: 'Page', scope: 'Namespaced', spec: s.object({ ...fields, parts: s.array(s.object(fields)) }) });
 type Page = ObjectOf<typeof Page>;
 const metadata = { namespace: 'a', name: 'b' };
-const secrets = managedContent({ resource: Secret, maps: ['data'], managers: ['test'], annotations: { hash: 'h', time: 't', keys: 'k' }, marks: {} });
+const secrets = managedContent({ resource: Secret, maps: ['data'], managers: ['test'], annotations: { hash: 'h', time: 't', keys: 'k' }, operatorAnnotations: {} });
 const page = { title: 'a', theme: 'light' as const, hosts: [], parts: [] };
 `;
 
@@ -28,7 +28,7 @@ interface Mistake {
   readonly what: string;
   readonly code: string;
   /** The helpful part of the message. */
-  readonly says: string;
+  readonly expected: string;
 }
 
 const declared = 'controller(Site).applies(ConfigMap).owns(Deployment)';
@@ -37,72 +37,72 @@ const MISTAKES: readonly Mistake[] = [
   {
     what: 'an undeclared built-in kind in apply',
     code: `${declared}.reconcile(async ({ apply }) => { await apply(Secret, { metadata }); });`,
-    says: `'"Secret.v1."' is not assignable to type '"ConfigMap.v1." | "Deployment.v1.apps"'`,
+    expected: `'"Secret.v1."' is not assignable to type '"ConfigMap.v1." | "Deployment.v1.apps"'`,
   },
   {
     what: 'an undeclared custom kind in apply',
     code: `${declared}.reconcile(async ({ apply }) => { await apply(Page, { metadata, spec: {} as never }); });`,
-    says: `'"Page.v1.example.dev"' is not assignable to type '"ConfigMap.v1." | "Deployment.v1.apps"'`,
+    expected: `'"Page.v1.example.dev"' is not assignable to type '"ConfigMap.v1." | "Deployment.v1.apps"'`,
   },
   {
     what: 'any kind in apply where none is declared',
     code: 'controller(Site).reconcile(async ({ apply }) => { await apply(Page, { metadata, spec: {} as never }); });',
-    says: 'no kind: declare .owns(Kind) or .applies(Kind)',
+    expected: 'no kind: declare .owns(Kind) or .applies(Kind)',
   },
   {
     what: 'any kind in ensure where none is declared',
-    code: `${declared}.reconcile(async ({ ensure }) => { await ensure(secrets, metadata, secrets.desired({ marks: {} }), { claim: () => 'ours' }); });`,
-    says: 'no kind: declare .ensures(Kind)',
+    code: `${declared}.reconcile(async ({ ensure }) => { await ensure(secrets, metadata, secrets.desired({ operatorAnnotations: {} }), { claim: () => 'ours' }); });`,
+    expected: 'no kind: declare .ensures(Kind)',
   },
   {
     what: 'a kind that is not declared for removal',
     code: `${declared}.reconcile(async ({ remove }) => { await remove(ConfigMap, metadata); });`,
-    says: 'no kind: declare one with { remove: true }',
+    expected: 'no kind: declare one with { remove: true }',
   },
   {
     what: 'an undeclared custom kind in get',
     code: `${declared}.reconcile(({ get }) => { get(Page, metadata); });`,
-    says: `'"Page.v1.example.dev"' is not assignable to type '"Site.v1.example.dev" | "Deployment.v1.apps"'`,
+    expected: `'"Page.v1.example.dev"' is not assignable to type '"Site.v1.example.dev" | "Deployment.v1.apps"'`,
   },
   {
     what: 'an undeclared built-in kind in list',
     code: `${declared}.reconcile(({ list }) => { list(Secret); });`,
-    says: `'"Secret.v1."' is not assignable to type '"Site.v1.example.dev" | "Deployment.v1.apps"'`,
+    expected: `'"Secret.v1."' is not assignable to type '"Site.v1.example.dev" | "Deployment.v1.apps"'`,
   },
   {
     what: 'a kind whose type carries no id',
     code: 'controller(Site).applies(Page as Resource<Page>);',
-    says: 'define the kind with resource<Type>()({ … }) or defineResource',
+    expected: 'define the kind with resource<Type>()({ … }) or defineResource',
   },
   {
     what: 'a source that is declared twice',
     code: 'controller(Site).owns(Secret).watches(Secret, { map: () => [] });',
-    says: 'name this one with',
+    expected: 'name this one with',
   },
   {
     what: 'an unknown field of a desired object',
     code: 'controller(Site).applies(Page).reconcile(async ({ apply }) => { await apply(Page, { metadata, spec: { ...page, sise: 1 } }); });',
-    says: "'sise' does not exist",
+    expected: "'sise' does not exist",
   },
   {
     what: 'a value of the wrong type in a desired object',
     code: `${declared}.reconcile(async ({ apply }) => { await apply(Deployment, { metadata, spec: { replicas: '3', selector: {}, template: {} } }); });`,
-    says: "'string' is not assignable to type 'number'",
+    expected: "'string' is not assignable to type 'number'",
   },
   {
     what: 'a missing field of a desired object',
     code: "controller(Site).applies(Page).reconcile(async ({ apply }) => { await apply(Page, { metadata, spec: { title: 'a' } }); });",
-    says: 'parts, theme, hosts',
+    expected: 'parts, theme, hosts',
   },
   {
     what: 'the status of a kind that has none',
     code: "controller(Page).reconcile(({ status }) => { status.condition('Ready', true, 'Done', 'done'); });",
-    says: 'the kind has no status: add one to its defineResource',
+    expected: 'the kind has no status: add one to its defineResource',
   },
   {
     what: 'a field that the status lacks',
     code: "controller(Site).reconcile(({ status }) => { status.set({ uri: 'a' }); });",
-    says: "'uri' does not exist",
+    expected: "'uri' does not exist",
   },
 ];
 
@@ -147,9 +147,9 @@ function screenLines(message: string): number {
 it('explains a type error about a kind in a few lines', () => {
   const [correct, ...messages] = messagesOf([PREAMBLE, ...MISTAKES.map(({ code }) => `${PREAMBLE}${code}\n`)]);
   expect(correct).toBe('');
-  for (const [index, { what, says }] of MISTAKES.entries()) {
+  for (const [index, { what, expected }] of MISTAKES.entries()) {
     const message = messages[index] ?? '';
-    expect(message, what).toContain(says);
+    expect(message, what).toContain(expected);
     expect(screenLines(message), `${what}:\n${message}`).toBeLessThanOrEqual(MAX_LINES);
     expect(message, what).not.toContain('exactOptionalPropertyTypes');
   }

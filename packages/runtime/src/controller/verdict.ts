@@ -2,7 +2,7 @@ import { isConflict } from '../errors/api-error.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { BackoffRange } from '../queue/backoff.ts';
 import type { Outcome } from './controller-metrics.ts';
-import { reasonForPeople, SlowError, TerminalError } from './reconcile-error.ts';
+import { reasonForUsers, SlowError, TerminalError } from './reconcile-error.ts';
 
 /** Verdict is the consequence of how a reconcile ended. */
 export interface Verdict {
@@ -17,7 +17,7 @@ export interface Verdict {
 }
 
 /** After this many conflicts in a row another writer interferes: then a conflict is an error like any other. */
-const MOST_QUICK_CONFLICTS = 10;
+const MAX_QUICK_CONFLICTS = 10;
 
 /** A conflict is over as soon as the cache has seen the conflicting change. */
 const CONFLICT_RANGE: BackoffRange = { minMs: 5, maxMs: 1_000 };
@@ -28,13 +28,13 @@ const CONFLICT_RANGE: BackoffRange = { minMs: 5, maxMs: 1_000 };
  */
 const OWNERSHIP_RANGE: BackoffRange = { minMs: 5_000, maxMs: 120_000 };
 
-const REST: Verdict = { outcome: 'success', next: 'rest' };
+const NO_REQUEUE: Verdict = { outcome: 'success', next: 'rest' };
 
 /** judgeResult returns the verdict for the result of a reconcile. */
 export function judgeResult(result: unknown): Verdict {
-  if (result === undefined || result === null) return REST;
+  if (result === undefined || result === null) return NO_REQUEUE;
   const afterMs: unknown = (result as { requeueAfterMs?: unknown }).requeueAfterMs;
-  if (afterMs === undefined) return REST;
+  if (afterMs === undefined) return NO_REQUEUE;
   if (typeof afterMs !== 'number' || Number.isNaN(afterMs)) {
     const error = new BowlineError(
       'BOWLINE_RECONCILE_RESULT',
@@ -53,10 +53,10 @@ export function judgeError(thrown: unknown, failures: number): Verdict {
   if (thrown instanceof TerminalError) return { outcome: 'error', next: 'rest', error: thrown, terminal: true };
   if (thrown instanceof SlowError) return { outcome: 'error', next: 'backoff', error: thrown, range: thrown.range };
   // The object changed meanwhile. AlreadyExists is not treated like this: it may last permanently.
-  if (isConflict(thrown) && failures < MOST_QUICK_CONFLICTS) {
+  if (isConflict(thrown) && failures < MAX_QUICK_CONFLICTS) {
     return { outcome: 'requeue', next: 'backoff', range: CONFLICT_RANGE, error: thrown };
   }
-  if (reasonForPeople(thrown)) return { outcome: 'error', next: 'backoff', error: thrown, range: OWNERSHIP_RANGE };
+  if (reasonForUsers(thrown)) return { outcome: 'error', next: 'backoff', error: thrown, range: OWNERSHIP_RANGE };
   return { outcome: 'error', next: 'backoff', error: asError(thrown), panic: isPanic(thrown) };
 }
 

@@ -5,8 +5,8 @@ import type { DesiredContent, ManagedContent } from '../content/managed-content.
 import type { ReleaseContentOptions, ReleasedContent } from '../content/release-content.ts';
 import type { WrittenOf } from '../resource/custom-resource.ts';
 import type { EventMessage, EventSubject } from '../writing/event.ts';
-import type { Written } from '../writing/guarded-apply.ts';
-import type { Removed } from '../writing/guarded-delete.ts';
+import type { WriteResult } from '../writing/guarded-apply.ts';
+import type { RemoveResult } from '../writing/guarded-delete.ts';
 import type { ApplyOptions, RemoveOptions } from '../writing/writer.ts';
 import type { StatusCollector } from './status-collector.ts';
 
@@ -146,7 +146,7 @@ export interface ContextWrites<W extends WriteTypes>
     kind: R,
     desired: WrittenOf<R>,
     options?: ApplyOptions,
-  ): Promise<Written<ObjectOf<R>>>;
+  ): Promise<WriteResult<ObjectOf<R>>>;
   /**
    * createOnce creates a child whose content must never be written again, such as a generated password. `make` is
    * called only when none exists. If the object exists and is not ours, it throws BOWLINE_FOREIGN_OBJECT.
@@ -158,11 +158,11 @@ export interface ContextWrites<W extends WriteTypes>
     key: ObjectKey,
     make: () => WrittenOf<R> | Promise<WrittenOf<R>>,
     options?: ApplyOptions,
-  ): Promise<Written<ObjectOf<R>>>;
+  ): Promise<WriteResult<ObjectOf<R>>>;
   /** remove deletes an object if it is ours. Its kind must be declared with `remove: true`. */
   remove<R extends Resource<KubernetesObject, OrElse<W['removes'], 'no kind: declare one with { remove: true }'>>>(
     kind: R,
     key: ObjectKey,
     options?: RemoveOptions,
-  ): Promise<Removed>;
+  ): Promise<RemoveResult>;
 }

@@ -23,5 +23,5 @@ export type {
   CommandCluster,
   CommandContext,
 } from '../operator/command.ts';
-export type { LocalUse, Shown, ShownState } from '../operator/local-use.ts';
+export type { DisplayedResource, DisplayState, LocalUse } from '../operator/local-use.ts';
 export type { OperatorOptions, Service, Setup } from '../operator/operator.ts';

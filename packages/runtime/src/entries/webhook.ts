@@ -6,17 +6,17 @@ export type {
   ReadClient,
   SideEffects,
 } from '../webhook/admission-request.ts';
-export type { GroupVersionKind, GroupVersionResource, Operation } from '../webhook/admission-review.ts';
 export type {
+  AdmissionResponseOptions,
   Admitted,
   AdmittedChanged,
   AdmittedPatched,
-  AnswerOptions,
   Denied,
   DenyOptions,
-  MutatingAnswer,
-  ValidatingAnswer,
-} from '../webhook/answer.ts';
+  MutatingResponse,
+  ValidatingResponse,
+} from '../webhook/admission-response.ts';
+export type { GroupVersionKind, GroupVersionResource, Operation } from '../webhook/admission-review.ts';
 export type { WebhookStart, WebhookStep } from '../webhook/declare.ts';
 export { OWN_WEBHOOKS } from '../webhook/own-webhooks.ts';
 export { startWebhooks } from '../webhook/start-webhooks.ts';
@@ -30,7 +30,7 @@ export {
 export { type WebhookRules, type WebhookRulesOptions, webhookRules } from '../webhook/webhook-rules.ts';
 export type {
   CertificateOptions,
-  GivenCertificateOptions,
+  ExternalCertificateOptions,
   ManagedCertificateOptions,
   RunningWebhooks,
   WebhooksOptions,

@@ -8,15 +8,15 @@ export {
   type Ensured,
   type EnsureOptions,
   ensureContent,
-  type Seen,
+  type ObservedObject,
 } from '../content/ensure-content.ts';
 export type {
   ContentAnnotations,
   ContentFormat,
-  ContentMarks,
   DesiredContent,
   ManagedContent,
-  MarkFormat,
+  OperatorAnnotationFormat,
+  OperatorAnnotations,
   WantedContent,
 } from '../content/managed-content.ts';
 export {
@@ -43,20 +43,20 @@ export {
   type CleanupTier,
   cleanUpTiers,
   type Leftover,
-  type Waiting,
+  type WaitingObject,
 } from '../writing/cleanup-tiers.ts';
 export type { ConditionStatus, ConditionUpdate } from '../writing/conditions.ts';
 export { type Deletion, type DeletionMode, deletionOf } from '../writing/deletion.ts';
 export type { EventMessage, EventReport, EventSubject } from '../writing/event.ts';
 export { EventRecorder, type EventRecorderOptions } from '../writing/event-recorder.ts';
 export { addFinalizer, type FinalizerOptions, hasFinalizer, removeFinalizer } from '../writing/finalizers.ts';
-export type { Written } from '../writing/guarded-apply.ts';
+export type { WriteResult } from '../writing/guarded-apply.ts';
 export type { WriteCheck } from '../writing/guarded-create.ts';
-export type { Removed } from '../writing/guarded-delete.ts';
+export type { RemoveResult } from '../writing/guarded-delete.ts';
 export { informerLookup } from '../writing/informer-lookup.ts';
 export { type Owner, type OwnerReferenceOptions, ownerReference } from '../writing/owner-reference.ts';
 export { type OwnerWriteOptions, setOwner } from '../writing/owner-writes.ts';
-export type { Marks, OwnershipGuard } from '../writing/ownership.ts';
+export type { Ownership, OwnershipGuard } from '../writing/ownership.ts';
 export { type ReleaseOptions, release } from '../writing/release.ts';
 export type { CachedObject, Lookup, WriteClient, WriteTools } from '../writing/write-client.ts';
 export {

@@ -30,7 +30,7 @@ import { rbacManifests } from '../operator/rbac-manifests.ts';
 import { allow, OWN_NAMESPACE } from '../permissions/permission.ts';
 import { defineResource } from '../resource/define-resource.ts';
 import { installCustomResourceDefinitions } from '../resource/install-crds.ts';
-import { admit } from '../webhook/answer.ts';
+import { admit } from '../webhook/admission-response.ts';
 import { mutating, validating } from '../webhook/declare.ts';
 import { findCondition } from '../writing/conditions.ts';
 import { fieldManagerOf, operatorIdentity } from './operator-identity.ts';

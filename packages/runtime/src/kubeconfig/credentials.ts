@@ -5,7 +5,7 @@ import type {
   RequestHeaders,
 } from '../transport/connection-config.ts';
 
-const NOTHING: RequestHeaders = {};
+const NO_HEADERS: RequestHeaders = {};
 
 /** tokenCredentials returns credentials with a fixed bearer token. */
 export function tokenCredentials(token: string): Credentials {
@@ -28,7 +28,7 @@ export function basicCredentials(username: string, password: string): Credential
  */
 export function certificateCredentials(load: () => Promise<ClientCertificate>): Credentials {
   return {
-    headers: () => NOTHING,
+    headers: () => NO_HEADERS,
     certificate: load,
     refresh: async (rejected) => (await load()).certificatePem !== rejected.certificatePem,
   };

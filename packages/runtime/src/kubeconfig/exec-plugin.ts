@@ -24,7 +24,7 @@ export interface ExecCredentialsOptions {
   readonly wire?: Clock | undefined;
 }
 
-interface Issued {
+interface IssuedCredentials {
   readonly headers: RequestHeaders;
   readonly certificate: ClientCertificate | undefined;
   /** Wall time; infinite if the plugin returned no expiry. */
@@ -38,11 +38,11 @@ interface Issued {
 export function execCredentials(options: ExecCredentialsOptions): Credentials {
   const wire = options.wire ?? systemClock;
   const interactive = (options.interactive ?? false) && options.exec.interactiveMode !== 'Never';
-  let issued: Issued | undefined;
-  let running: Promise<Issued> | undefined;
+  let issued: IssuedCredentials | undefined;
+  let running: Promise<IssuedCredentials> | undefined;
 
-  const run = (): Promise<Issued> => {
-    running ??= issue(options, wire, interactive)
+  const run = (): Promise<IssuedCredentials> => {
+    running ??= requestCredentials(options, wire, interactive)
       .then((result) => {
         issued = result;
         return result;
@@ -52,12 +52,12 @@ export function execCredentials(options: ExecCredentialsOptions): Credentials {
       });
     return running;
   };
-  const valid = (): Issued | undefined => (issued && wire.now() < issued.expiresAt ? issued : undefined);
+  const valid = (): IssuedCredentials | undefined => (issued && wire.now() < issued.expiresAt ? issued : undefined);
   return {
     headers: () => valid()?.headers ?? run().then(({ headers }) => headers),
     certificate: async () => (valid() ?? (await run())).certificate,
     refresh: async (rejected: RejectedCredentials) => {
-      const differs = (now: Issued | undefined): boolean =>
+      const differs = (now: IssuedCredentials | undefined): boolean =>
         now !== undefined &&
         (now.headers.authorization !== rejected.headers.authorization ||
           now.certificate?.certificatePem !== rejected.certificatePem);
@@ -66,10 +66,14 @@ export function execCredentials(options: ExecCredentialsOptions): Credentials {
   };
 }
 
-async function issue(options: ExecCredentialsOptions, wire: Clock, interactive: boolean): Promise<Issued> {
+async function requestCredentials(
+  options: ExecCredentialsOptions,
+  wire: Clock,
+  interactive: boolean,
+): Promise<IssuedCredentials> {
   const { exec, source } = options;
   if (exec.interactiveMode === 'Always' && !interactive) {
-    throw failed(
+    throw execError(
       options,
       'it needs a terminal (interactiveMode: Always), but none is attached; use credentials that need none',
     );
@@ -93,21 +97,21 @@ async function issue(options: ExecCredentialsOptions, wire: Clock, interactive: 
   } catch (cause) {
     const hint =
       errorCodeOf(cause) === 'ENOENT' ? `; install it${exec.installHint ? ` (${exec.installHint.trim()})` : ''}` : '';
-    throw failed(options, `${cause instanceof Error ? cause.message : 'it failed'}${hint}`, cause);
+    throw execError(options, `${cause instanceof Error ? cause.message : 'it failed'}${hint}`, cause);
   }
-  return parseIssued(output, options, source);
+  return parseExecCredential(output, options, source);
 }
 
-/** parseIssued parses the plugin's output. No message quotes the output because it contains the secret. */
-function parseIssued(output: string, options: ExecCredentialsOptions, source: string): Issued {
+/** parseExecCredential parses the plugin's output. No message quotes the output because it contains the secret. */
+function parseExecCredential(output: string, options: ExecCredentialsOptions, source: string): IssuedCredentials {
   let credential: { apiVersion?: unknown; status?: Record<string, unknown> | null };
   try {
     credential = JSON.parse(output) as typeof credential;
   } catch {
-    throw failed(options, 'its output is not JSON; run it manually to see what it prints');
+    throw execError(options, 'its output is not JSON; run it manually to see what it prints');
   }
   if (typeof credential !== 'object' || credential === null || credential.apiVersion !== options.exec.apiVersion) {
-    throw failed(
+    throw execError(
       options,
       `it did not print an ExecCredential of ${options.exec.apiVersion}; set apiVersion of exec to a version it supports`,
     );
@@ -120,13 +124,13 @@ function parseIssued(output: string, options: ExecCredentialsOptions, source: st
   const certificatePem = text('clientCertificateData');
   const keyPem = text('clientKeyData');
   if ((certificatePem === undefined) !== (keyPem === undefined)) {
-    throw failed(options, 'it returned a certificate without a key, or a key without a certificate');
+    throw execError(options, 'it returned a certificate without a key, or a key without a certificate');
   }
   if (token === undefined && certificatePem === undefined)
-    throw failed(options, 'it returned neither a token nor a certificate');
+    throw execError(options, 'it returned neither a token nor a certificate');
   const expires = text('expirationTimestamp');
   const expiresAt = expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires);
-  if (Number.isNaN(expiresAt)) throw failed(options, `status.expirationTimestamp of ${source} is not a time`);
+  if (Number.isNaN(expiresAt)) throw execError(options, `status.expirationTimestamp of ${source} is not a time`);
   return {
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     certificate: certificatePem !== undefined && keyPem !== undefined ? { certificatePem, keyPem } : undefined,
@@ -152,7 +156,7 @@ async function clusterInfo({ cluster }: ExecCredentialsOptions): Promise<object>
   };
 }
 
-function failed(options: ExecCredentialsOptions, problem: string, cause?: unknown): BowlineError {
+function execError(options: ExecCredentialsOptions, problem: string, cause?: unknown): BowlineError {
   return new BowlineError(
     'BOWLINE_CREDENTIALS_EXEC',
     `the exec plugin ${options.exec.command} of ${options.source} returned no credentials: ${problem}`,

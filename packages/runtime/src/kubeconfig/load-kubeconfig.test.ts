@@ -209,15 +209,15 @@ test('names missing files, contexts, clusters and users', async () => {
   await expect(loadKubeconfig({ paths: [dangling] })).rejects.toThrow(
     'refers to the cluster "gone", which is not in clusters',
   );
-  const stranger = await folder.write('unknown-user', kubeconfig(SERVER, '').replace('user: u,', 'user: gone,'));
-  await expect(loadKubeconfig({ paths: [stranger] })).rejects.toThrow(
+  const unknownUser = await folder.write('unknown-user', kubeconfig(SERVER, '').replace('user: u,', 'user: gone,'));
+  await expect(loadKubeconfig({ paths: [unknownUser] })).rejects.toThrow(
     'refers to the user "gone", which is not in users',
   );
-  const undecided = await folder.write(
+  const withoutCurrentContext = await folder.write(
     'no-current-context',
     kubeconfig(SERVER, '').replace('current-context: here', ''),
   );
-  await expect(loadKubeconfig({ paths: [undecided] })).rejects.toThrow('choose one of here');
+  await expect(loadKubeconfig({ paths: [withoutCurrentContext] })).rejects.toThrow('choose one of here');
 });
 
 test('names the line of invalid YAML without quoting it', async () => {

@@ -58,12 +58,12 @@ describe('LeaderElector on an API server', () => {
     await using c = await cluster({ prefix: 'lease' });
     const client = rules ? (await c.serviceAccount({ rules: rules })).client : c.admin;
     const stop = new AbortController();
-    const said: unknown[] = [];
+    const reported: unknown[] = [];
     const log: LeaderElectorOptions['log'] = {
       debug() {},
       info() {},
       warn: (_message, fields) => {
-        said.push(fields?.error);
+        reported.push(fields?.error);
         stop.abort(new Error('heard'));
       },
       error() {},
@@ -72,6 +72,6 @@ describe('LeaderElector on an API server', () => {
     const lease = { namespace: namespace ?? c.namespace, name: 'bowline-demo' };
     const elector = new LeaderElector({ client: client.onLeaseLane(), lease, identity: 'me', log, ...timing });
     await expect(elector.acquire(stop.signal)).rejects.toThrow('heard');
-    expect(said).toEqual([expect.objectContaining({ code })]);
+    expect(reported).toEqual([expect.objectContaining({ code })]);
   });
 });

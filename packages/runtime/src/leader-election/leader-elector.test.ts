@@ -139,7 +139,7 @@ describe('LeaderElector', () => {
     const { api, clock, candidate, until } = world();
     const { elector, link } = candidate('a');
     const leadership = await until(elector.acquire());
-    link.answerLatencyMs = 3_000;
+    link.responseLatencyMs = 3_000;
     const before = api.commits.length;
     while (api.commits.length === before) await clock.advance(1);
     const stored = clock.monotonic();
@@ -221,13 +221,13 @@ describe('LeaderElector', () => {
     const { elector, link } = candidate('a');
     const acquiring = elector.acquire();
     api.onStore = () => {
-      link.loseAnswers = true;
+      link.loseResponses = true;
     };
     while (!api.lease) await clock.advance(1);
     await clock.advance(100);
     expect(elector.isLeader).toBe(false);
     api.onStore = () => {};
-    link.loseAnswers = false;
+    link.loseResponses = false;
     const leadership = await until(acquiring);
     expect(clock.monotonic()).toBeLessThan(15_000);
     await until(leadership.release());

@@ -70,7 +70,7 @@ export class LeaderElector {
   readonly #masterStatus: Gauge;
   readonly #slowPath: Counter;
   readonly #observation: LeaseObservation;
-  #unanswered: readonly string[] = [];
+  #unconfirmedClaims: readonly string[] = [];
   #acquiring = false;
   #held: HeldLease | undefined;
   #holder: string | undefined;
@@ -207,7 +207,7 @@ export class LeaderElector {
         verb = 'update';
         lease = await this.#client.update(Lease, mine ? renewed(found, claim) : takenOver(found, claim), options);
       }
-      this.#unanswered = [];
+      this.#unconfirmedClaims = [];
       this.#report(undefined);
       return { lease, sentAt };
     } catch (error) {
@@ -220,7 +220,7 @@ export class LeaderElector {
 
   #observe(found: Lease | undefined): void {
     const before = this.#holder;
-    this.#observation.note(found, this.#wire.monotonic());
+    this.#observation.observe(found, this.#wire.monotonic());
     this.#holder = this.#observation.holder;
     if (this.#holder !== before && this.#holder !== undefined) {
       this.#log.info('waiting for the Lease', { holder: this.#holder });
@@ -229,12 +229,12 @@ export class LeaderElector {
 
   /** The microseconds of acquireTime distinguish our own unconfirmed claim from a claim of a process with the same identity. */
   #isOwnClaim(found: Lease | undefined): boolean {
-    return holderOf(found) === this.#identity && this.#unanswered.includes(found?.spec?.acquireTime ?? '');
+    return holderOf(found) === this.#identity && this.#unconfirmedClaims.includes(found?.spec?.acquireTime ?? '');
   }
 
   #claim(): Claim {
     const at = microTime(this.#wire.now(), this.#random);
-    this.#unanswered = [...this.#unanswered, at].slice(-MAX_UNCONFIRMED_CLAIMS);
+    this.#unconfirmedClaims = [...this.#unconfirmedClaims, at].slice(-MAX_UNCONFIRMED_CLAIMS);
     return { identity: this.#identity, leaseDurationMs: this.#timing.leaseDurationMs, at };
   }
 

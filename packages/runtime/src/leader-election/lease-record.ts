@@ -72,7 +72,7 @@ export function holderOf(lease: Lease | undefined): string | undefined {
 export class LeaseObservation {
   readonly #fallbackDurationMs: number;
   #seen: Lease | undefined;
-  #print = '';
+  #fingerprint = '';
   #expiresAt = Number.NEGATIVE_INFINITY;
 
   /** `fallbackDurationMs` is used for a record without a valid duration. */
@@ -81,15 +81,15 @@ export class LeaseObservation {
   }
 
   /**
-   * note records the Lease that the API server returned at `monotonicMs`, the time the response arrived. A deleted Lease keeps
+   * observe records the Lease that the API server returned at `monotonicMs`, the time the response arrived. A deleted Lease keeps
    * its last holder until it would have expired, because deleting it does not stop the holder.
    */
-  note(lease: Lease | undefined, monotonicMs: number): void {
+  observe(lease: Lease | undefined, monotonicMs: number): void {
     if (!lease) return;
-    const print = JSON.stringify([lease.metadata?.uid, lease.spec]);
+    const fingerprint = JSON.stringify([lease.metadata?.uid, lease.spec]);
     this.#seen = lease;
-    if (print === this.#print) return;
-    this.#print = print;
+    if (fingerprint === this.#fingerprint) return;
+    this.#fingerprint = fingerprint;
     const seconds = lease.spec?.leaseDurationSeconds ?? 0;
     this.#expiresAt = monotonicMs + (seconds > 0 ? seconds * 1000 : this.#fallbackDurationMs);
   }

@@ -159,9 +159,9 @@ export interface Link {
   /** The probability that a message is lost, in either direction. */
   loss: number;
   /** Loses every response while requests still arrive. Defaults to false. */
-  loseAnswers?: boolean;
+  loseResponses?: boolean;
   /** The exact delay of a response. Defaults to a random one within latencyMs. */
-  answerLatencyMs?: number;
+  responseLatencyMs?: number;
 }
 
 /** leaseClient returns a LeaseClient of the simulated API over a link that delays and loses messages. */
@@ -201,8 +201,8 @@ export function leaseClient(
         } catch (error) {
           outcome = () => reject(error);
         }
-        if (random.next() < link.loss || link.loseAnswers) return;
-        const delayMs = link.answerLatencyMs ?? between(random, 0, link.latencyMs);
+        if (random.next() < link.loss || link.loseResponses) return;
+        const delayMs = link.responseLatencyMs ?? between(random, 0, link.latencyMs);
         world.setTimer(delayMs, () => process.deliver(() => finish(outcome)));
       });
     });

@@ -7,7 +7,7 @@ export interface ReadinessInput {
   readonly operators: readonly OperatorRunner[];
   readonly stopping: boolean;
   /** Whether the timeout of the first sync has passed: from then on readiness depends only on what the process can serve. */
-  readonly syncTimeIsOver: boolean;
+  readonly hasSyncTimedOut: boolean;
 }
 
 /**
@@ -15,7 +15,7 @@ export interface ReadinessInput {
  * cannot sync (a missing permission, a kind that is not served) delay readiness only for the sync timeout: after that
  * they are reported, but the process is ready as long as it serves anything.
  */
-export function readinessChecks({ operators, stopping, syncTimeIsOver }: ReadinessInput): HealthCheck[] {
+export function readinessChecks({ operators, stopping, hasSyncTimedOut }: ReadinessInput): HealthCheck[] {
   if (stopping) return [{ name: 'running', ok: false, message: 'the process is stopping' }];
   if (operators.length === 0) return [{ name: 'running', ok: false, message: 'the process is starting' }];
   const controllers = operators.flatMap((operator) => operator.controllers);
@@ -31,7 +31,7 @@ export function readinessChecks({ operators, stopping, syncTimeIsOver }: Readine
         checks.push({ name, ok: true, ...blocked(controller.overdueKeys()) });
       } else {
         const why = waiting.map((health) => `${describeInformer(health)}: ${health.reason ?? health.state}`);
-        checks.push({ name, ok: syncTimeIsOver && servesSomething, message: `waiting for ${why.join('; ')}` });
+        checks.push({ name, ok: hasSyncTimedOut && servesSomething, message: `waiting for ${why.join('; ')}` });
       }
     }
   }

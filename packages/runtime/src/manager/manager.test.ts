@@ -207,7 +207,7 @@ describe('Manager', () => {
       m.server.put(ConfigMap, a);
       await m.until(() => events.length === 2);
       // The doomed operator's identity can no longer reach its Lease; the other's can.
-      m.server.refuse = ({ path, user }) => (user === 'doomed' && path.includes('/leases') ? 503 : undefined);
+      m.server.rejectWith = ({ path, user }) => (user === 'doomed' && path.includes('/leases') ? 503 : undefined);
       await m.until(() => events.length > 3, 500);
       expect(events.slice(2)).toEqual(['doomed aborted: BOWLINE_LEADERSHIP_LOST', 'refused: BOWLINE_LEADERSHIP_LOST']);
       expect(await m.probe('/readyz')).toMatchObject({ status: 503, text: expect.stringContaining('stopping') });
@@ -294,7 +294,7 @@ describe('Manager', () => {
       ({ key }) => void seen.push(`map ${key.name}`),
     );
     const shared = world();
-    shared.server.refuse = ({ path }) => (path.includes('/secrets') ? 403 : undefined);
+    shared.server.rejectWith = ({ path }) => (path.includes('/secrets') ? 403 : undefined);
     shared.server.put(ConfigMap, a);
     shared.server.put(Secret, { metadata: key });
     const m = setUp([defineOperator({ name: 'half', domain: 'bowline.dev', controllers: [forbidden, allowed] })], {
@@ -317,7 +317,7 @@ describe('Manager', () => {
     expect(m.lines.filter((line) => line.message.startsWith('controller is still waiting'))).toHaveLength(1);
     expect(await m.probe('/livez')).toMatchObject({ status: 200 });
 
-    shared.server.refuse = () => undefined;
+    shared.server.rejectWith = () => undefined;
     await m.until(() => seen.includes('secret a'), 1_000);
     expect((await m.probe('/readyz')).text).toContain('[+]controller-forbidden ok\n');
   });
@@ -348,8 +348,8 @@ describe('Manager', () => {
     await m.until(() => m.manager.status()[0]?.controllers[0]?.state === 'running');
     await m.clock.advance(3_600_000);
     expect(await m.probe('/livez')).toMatchObject({ status: 200 });
-    m.server.drop();
-    m.server.refuse = () => 503;
+    m.server.closeWatches();
+    m.server.rejectWith = () => 503;
     await m.clock.advance(290_000);
     expect(await m.probe('/livez')).toMatchObject({ status: 200 });
     await m.clock.advance(60_000);
@@ -357,7 +357,7 @@ describe('Manager', () => {
       status: 503,
       text: expect.stringContaining('no activity of ConfigMap'),
     });
-    m.server.refuse = () => undefined;
+    m.server.rejectWith = () => undefined;
     await m.clock.advance(60_000);
     expect(await m.probe('/livez')).toMatchObject({ status: 200 });
   });

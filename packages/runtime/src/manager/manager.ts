@@ -62,9 +62,9 @@ export class Manager {
   readonly #metrics: MetricsRegistry;
   #operators: readonly OperatorRunner[] = [];
   #server: OperationsServer | undefined;
-  #ran = false;
+  #hasRun = false;
   #stopping = false;
-  #syncTimeIsOver = false;
+  #hasSyncTimedOut = false;
 
   constructor(options: ManagerOptions) {
     checkOperators(options);
@@ -108,9 +108,10 @@ export class Manager {
    * BOWLINE_LEADERSHIP_LOST: the process should exit. In all cases nothing is left running.
    */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#ran) throw new BowlineError('BOWLINE_MANAGER_RUNS_ONCE', 'cannot run a manager twice; create a new one');
-    this.#ran = true;
-    const over = new AbortController();
+    if (this.#hasRun)
+      throw new BowlineError('BOWLINE_MANAGER_RUNS_ONCE', 'cannot run a manager twice; create a new one');
+    this.#hasRun = true;
+    const shutdown = new AbortController();
     const failed = new AbortController();
     const stop = AbortSignal.any([signal, failed.signal]);
     setMaxListeners(0, stop);
@@ -123,14 +124,14 @@ export class Manager {
       health: () => this.#operators.flatMap((operator) => operator.health()),
       deadAfterMs: this.#options.deadWatchAfterMs ?? 300_000,
     });
-    const server = await this.#serve(over.signal, loop, watches);
+    const server = await this.#serve(shutdown.signal, loop, watches);
     this.#server = server;
     using _syncTimer = this.#wire.setTimer(this.#options.cacheSyncTimeoutMs ?? 120_000, () => this.#syncTimedOut());
     try {
       this.#operators = await this.#prepare(loop);
       await Promise.all(this.#runAll(this.#operators, stop, failed));
     } finally {
-      over.abort();
+      shutdown.abort();
       await server.stopped;
     }
     if (failed.signal.aborted) throw failed.signal.reason;
@@ -207,13 +208,13 @@ export class Manager {
       checks: readinessChecks({
         operators: this.#operators,
         stopping: this.#stopping,
-        syncTimeIsOver: this.#syncTimeIsOver,
+        hasSyncTimedOut: this.#hasSyncTimedOut,
       }),
     };
   }
 
   #syncTimedOut(): void {
-    this.#syncTimeIsOver = true;
+    this.#hasSyncTimedOut = true;
     for (const { operator, controllers } of this.#operators) {
       for (const controller of controllers) {
         const waiting = controller.unsynced();
@@ -229,9 +230,9 @@ export class Manager {
 }
 
 function live(loop: EventLoopMonitor, watches: WatchLiveness): HealthReport {
-  const share = loop.starvedShare();
-  const late = `late for ${Math.round(share * 100)} % of the time, longest ${Math.round(loop.lagMs())} ms`;
-  return { checks: [{ name: 'event-loop', ok: share < MAX_STARVED_FRACTION, message: late }, watches.check()] };
+  const fraction = loop.starvedFraction();
+  const late = `late for ${Math.round(fraction * 100)} % of the time, longest ${Math.round(loop.lagMs())} ms`;
+  return { checks: [{ name: 'event-loop', ok: fraction < MAX_STARVED_FRACTION, message: late }, watches.check()] };
 }
 
 function systemNamespaceOf(operators: readonly Operator[]): string {

@@ -13,7 +13,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import { declaredPermissions } from '../operator/declared-permissions.ts';
 import type { Operator, Service } from '../operator/operator.ts';
 import { readConfig } from '../operator/operator-config.ts';
-import { restricted } from '../permissions/restricted-client.ts';
+import { restrictedClient } from '../permissions/restricted-client.ts';
 import { withOwnWebhooks } from '../webhook/own-webhooks.ts';
 import { startWebhooks } from '../webhook/start-webhooks.ts';
 import type { WebhookServers } from '../webhook/webhook-servers.ts';
@@ -55,7 +55,7 @@ export interface OperatorRun {
 }
 
 /** How long controllers wait for the webhooks. */
-const ANNOUNCED_WITHIN_MS = 5_000;
+const ANNOUNCE_TIMEOUT_MS = 5_000;
 
 /** OperatorState is the state of an operator. */
 export type OperatorState = 'setting-up' | 'standby' | 'leading' | 'draining' | 'stopped';
@@ -79,7 +79,7 @@ export class OperatorRunner {
     const { clock, wire, random, metrics, election, instance, namespace } = options;
     const identity = operatorIdentity(operator);
     const owning = options.client.withFieldManager(identity.fieldManagers.operator);
-    const client = restricted(owning, declaredPermissions(operator, options.webhooks), {
+    const client = restrictedClient(owning, declaredPermissions(operator, options.webhooks), {
       operator: operator.name,
       namespace,
     });
@@ -154,20 +154,20 @@ export class OperatorRunner {
   async run(signal: AbortSignal, others: OperatorRun): Promise<void> {
     const { log } = this.#options;
     // Stops what must outlive the drain: the cache that reconciles read, and what setup opened.
-    const over = new AbortController();
+    const shutdown = new AbortController();
     // Stops everything when a part fails.
     const failed = new AbortController();
     const stop = AbortSignal.any([signal, failed.signal]);
     // Every informer, service and controller adds a listener; Node reports more than ten as a leak.
-    setMaxListeners(0, over.signal, stop);
-    const cache = this.#cache.run(over.signal).catch((error: unknown) => failed.abort(error));
-    const setup = this.#setUp(over.signal);
+    setMaxListeners(0, shutdown.signal, stop);
+    const cache = this.#cache.run(shutdown.signal).catch((error: unknown) => failed.abort(error));
+    const setup = this.#setUp(shutdown.signal);
     try {
       const ready = await Promise.race([setup.then((deps) => ({ deps })), untilAborted(stop)]);
       if (ready) await this.#runReady(stop, failed, ready.deps, others);
     } finally {
       this.#state = 'stopped';
-      over.abort(new BowlineError('BOWLINE_OPERATOR_STOPPED', `the operator ${this.operator.name} has stopped`));
+      shutdown.abort(new BowlineError('BOWLINE_OPERATOR_STOPPED', `the operator ${this.operator.name} has stopped`));
       // Only when stopped during setup: its result no longer matters.
       setup.catch(() => undefined);
       await cache;
@@ -179,7 +179,7 @@ export class OperatorRunner {
 
   async #runReady(stop: AbortSignal, failed: AbortController, deps: unknown, others: OperatorRun): Promise<void> {
     const { drainTimeoutMs, clock } = this.#options;
-    const everywhere = this.#runServices(stop, deps, (service) => !service.leaderOnly);
+    const replicaServices = this.#runServices(stop, deps, (service) => !service.leaderOnly);
     const starting = this.#startWebhooks(others.webhooksUntil, deps);
     const webhooks = starting
       .then((running) => running?.stopped)
@@ -189,7 +189,7 @@ export class OperatorRunner {
     await this.#untilAnnounced(starting, stop);
     // A lost Lease must not leave the services running.
     await this.#lead(stop, deps).catch((error: unknown) => failed.abort(error));
-    await withinTime(everywhere, drainTimeoutMs, clock);
+    await withTimeout(replicaServices, drainTimeoutMs, clock);
     others.drained(failed.signal.reason);
     await webhooks;
   }
@@ -226,20 +226,20 @@ export class OperatorRunner {
    */
   async #untilAnnounced(starting: Promise<RunningWebhooks | undefined>, stop: AbortSignal): Promise<void> {
     const { wire, log } = this.#options;
-    const enough = new AbortController();
-    const limit = AbortSignal.any([stop, enough.signal]);
+    const timeout = new AbortController();
+    const limit = AbortSignal.any([stop, timeout.signal]);
     const announced = starting.then((running) => running?.announced(limit));
     const isLate = await Promise.race([
       announced.then(
         () => false,
         () => false,
       ),
-      wire.sleep(ANNOUNCED_WITHIN_MS, limit).then(
+      wire.sleep(ANNOUNCE_TIMEOUT_MS, limit).then(
         () => true,
         () => false,
       ),
     ]);
-    enough.abort();
+    timeout.abort();
     if (isLate) log.warn('webhooks are not called yet; starting the controllers without them');
   }
 
@@ -311,7 +311,7 @@ export class OperatorRunner {
     );
     await Promise.all([...controllers, untilAborted(end)]);
     // The Lease is not held longer for a service that does not end: its writes are refused from then on.
-    await withinTime(services, lost?.aborted ? 0 : drainTimeoutMs, this.#options.clock);
+    await withTimeout(services, lost?.aborted ? 0 : drainTimeoutMs, this.#options.clock);
     if (failed.signal.aborted) throw failed.signal.reason;
   }
 
@@ -322,8 +322,8 @@ export class OperatorRunner {
   }
 }
 
-async function withinTime(promise: Promise<void>, timeMs: number, clock: Clock): Promise<void> {
-  const enough = new AbortController();
-  await Promise.race([promise, clock.sleep(timeMs, enough.signal).catch(() => undefined)]);
-  enough.abort();
+async function withTimeout(promise: Promise<void>, timeoutMs: number, clock: Clock): Promise<void> {
+  const timeout = new AbortController();
+  await Promise.race([promise, clock.sleep(timeoutMs, timeout.signal).catch(() => undefined)]);
+  timeout.abort();
 }

@@ -7,7 +7,7 @@ import { expect, it, vi } from 'vitest';
 import { controller } from '../controller/builder.ts';
 import { defineOperator } from '../operator/operator.ts';
 import { defineResource } from '../resource/define-resource.ts';
-import { admit, deny } from '../webhook/answer.ts';
+import { admit, deny } from '../webhook/admission-response.ts';
 import { validating } from '../webhook/declare.ts';
 
 const group = 'webhooks.test.bowline.dev';

@@ -40,14 +40,14 @@ describe('EventLoopMonitor', () => {
     using monitor = new EventLoopMonitor({ wire });
     wire.block(3_600_000);
     await wire.inner.advance(200);
-    expect(monitor.starvedShare()).toBeLessThanOrEqual(0.25);
+    expect(monitor.starvedFraction()).toBeLessThanOrEqual(0.25);
     for (let turn = 0; turn < 40; turn++) {
       wire.block(2_000);
       await wire.inner.advance(200);
     }
-    expect(monitor.starvedShare()).toBeGreaterThan(0.8);
+    expect(monitor.starvedFraction()).toBeGreaterThan(0.8);
     await wire.inner.advance(70_000);
-    expect(monitor.starvedShare()).toBe(0);
+    expect(monitor.starvedFraction()).toBe(0);
   });
 
   it('exports the delay and stops cleanly', async () => {

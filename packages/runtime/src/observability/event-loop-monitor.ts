@@ -83,10 +83,10 @@ export class EventLoopMonitor implements Disposable {
   }
 
   /**
-   * starvedShare returns the fraction of the window, from 0 to 1, in which the loop was late. Liveness should fail when it stays
+   * starvedFraction returns the fraction of the window, from 0 to 1, in which the loop was late. Liveness should fail when it stays
    * high; a single long delay does not exceed a quarter.
    */
-  starvedShare(): number {
+  starvedFraction(): number {
     const now = this.#wire.monotonic();
     this.#rotate(now);
     const late = this.#previous.lateMs + this.#current.lateMs + this.#capped(this.stalledForMs());

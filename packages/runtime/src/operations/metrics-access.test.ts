@@ -1,11 +1,11 @@
 import { VirtualClock } from '@bowline/machinery';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../client/create-client.ts';
-import { type ScriptedAnswer, ScriptedTransport } from '../client/scripted-transport.test-support.ts';
+import { type ScriptedResponse, ScriptedTransport } from '../client/scripted-transport.test-support.ts';
 import { silentLog } from '../observability/log.ts';
 import { MetricsAccess } from './metrics-access.ts';
 
-const token = (authenticated: boolean): ScriptedAnswer => ({
+const token = (authenticated: boolean): ScriptedResponse => ({
   status: 201,
   body: {
     apiVersion: 'authentication.k8s.io/v1',
@@ -14,12 +14,12 @@ const token = (authenticated: boolean): ScriptedAnswer => ({
     status: { authenticated, user: { username: 'prometheus', groups: ['scrapers'], extra: { a: ['b'] } } },
   },
 });
-const access = (allowed: boolean): ScriptedAnswer => ({
+const access = (allowed: boolean): ScriptedResponse => ({
   status: 201,
   body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec: {}, status: { allowed } },
 });
 
-function accessTo(...answers: ScriptedAnswer[]) {
+function accessTo(...answers: ScriptedResponse[]) {
   const transport = new ScriptedTransport(...answers);
   const wire = new VirtualClock();
   const log = { ...silentLog };

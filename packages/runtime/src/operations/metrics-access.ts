@@ -18,7 +18,7 @@ export type Verdict = 'allowed' | 'unauthenticated' | 'forbidden' | 'unavailable
 /** A revoked permission stays effective for this long; scrapers come every 15 to 60 s. */
 const ALLOWED_FOR_MS = 60_000;
 /** Short, so that a new permission takes effect soon; long enough that an invalid token costs little. */
-const REFUSED_FOR_MS = 10_000;
+const DENIED_FOR_MS = 10_000;
 /** There are few scrapers. Further tokens are guesses, which must not exhaust memory or the API server. */
 const MAX_CACHED = 256;
 const MAX_IN_FLIGHT = 8;
@@ -49,22 +49,22 @@ export class MetricsAccess {
     const pending = this.#inFlight.get(id);
     if (pending) return await pending;
     if (this.#inFlight.size >= MAX_IN_FLIGHT) return 'unavailable';
-    const asking = this.#ask(token)
+    const reviewing = this.#review(token)
       .then((verdict) => this.#remember(id, verdict))
       .finally(() => this.#inFlight.delete(id));
-    this.#inFlight.set(id, asking);
-    return await asking;
+    this.#inFlight.set(id, reviewing);
+    return await reviewing;
   }
 
   #remember(id: string, verdict: Verdict): Verdict {
     this.#cached.delete(id);
     if (verdict === 'unavailable') return verdict;
-    const forMs = verdict === 'allowed' ? ALLOWED_FOR_MS : REFUSED_FOR_MS;
+    const forMs = verdict === 'allowed' ? ALLOWED_FOR_MS : DENIED_FOR_MS;
     this.#cached.set(id, { verdict, until: this.#options.wire.monotonic() + forMs });
     return verdict;
   }
 
-  async #ask(token: string): Promise<Verdict> {
+  async #review(token: string): Promise<Verdict> {
     const { client, log } = this.#options;
     const limit = { timeoutMs: REVIEW_TIMEOUT_MS };
     try {

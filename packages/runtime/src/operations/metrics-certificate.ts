@@ -36,9 +36,9 @@ export async function metricsCertificate(
   use: (renewed: ServerKey) => void,
 ): Promise<ServerKey> {
   const { folder, wire, log, signal } = options;
-  const next = folder === undefined ? () => makeUp(wire.now()) : () => readFolder(folder);
+  const next = folder === undefined ? () => generateServerKey(wire.now()) : () => readFolder(folder);
   const first = await next();
-  const everyMs = folder === undefined ? (VALID_FOR_MS * 2) / 3 : FILE_POLL_INTERVAL_MS;
+  const intervalMs = folder === undefined ? (VALID_FOR_MS * 2) / 3 : FILE_POLL_INTERVAL_MS;
   let served = first;
   const poll = async (): Promise<void> => {
     try {
@@ -51,16 +51,16 @@ export async function metricsCertificate(
       log.warn('cannot use the new certificate for metrics, keeping the previous one', { error });
     }
   };
-  let timer = wire.setTimer(everyMs, function again() {
+  let timer = wire.setTimer(intervalMs, function again() {
     void poll().then(() => {
-      if (!signal.aborted) timer = wire.setTimer(everyMs, again);
+      if (!signal.aborted) timer = wire.setTimer(intervalMs, again);
     });
   });
   signal.addEventListener('abort', () => timer.cancel(), { once: true });
   return first;
 }
 
-async function makeUp(now: number): Promise<ServerKey> {
+async function generateServerKey(now: number): Promise<ServerKey> {
   const authority = await createCertificateAuthority({ commonName: 'bowline-metrics', validForMs: VALID_FOR_MS, now });
   const { certificatePem, keyPem } = await issueCertificate({
     authority,
@@ -92,12 +92,12 @@ async function readFolder(folder: string): Promise<ServerKey> {
   // Sequentially, so that the same missing file is always reported first.
   const cert = await read('tls.crt');
   const key = await read('tls.key');
-  let fits = false;
+  let isMatching = false;
   try {
-    fits = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+    isMatching = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
   } catch (cause) {
     refuse('tls.crt and tls.key must be a certificate and a key in PEM', cause);
   }
   // During a renewal one of them may be the old one.
-  return fits ? { cert, key } : refuse('tls.key is not the key of tls.crt');
+  return isMatching ? { cert, key } : refuse('tls.key is not the key of tls.crt');
 }

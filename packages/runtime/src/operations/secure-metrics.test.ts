@@ -6,11 +6,11 @@ import type { TLSSocket } from 'node:tls';
 import { createCertificateAuthority, issueCertificate, VirtualClock } from '@bowline/machinery';
 import { expect, it } from 'vitest';
 import { createClient } from '../client/create-client.ts';
-import { type ScriptedAnswer, ScriptedTransport } from '../client/scripted-transport.test-support.ts';
+import { type ScriptedResponse, ScriptedTransport } from '../client/scripted-transport.test-support.ts';
 import { createMetrics } from '../observability/create-metrics.ts';
 import { startOperationsServer } from './operations-server.ts';
 
-const known: ScriptedAnswer = {
+const known: ScriptedResponse = {
   status: 201,
   body: {
     apiVersion: 'authentication.k8s.io/v1',
@@ -18,12 +18,12 @@ const known: ScriptedAnswer = {
     status: { authenticated: true, user: { username: 'prometheus' } },
   },
 };
-const may = (allowed: boolean): ScriptedAnswer => ({
+const may = (allowed: boolean): ScriptedResponse => ({
   status: 201,
   body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', status: { allowed } },
 });
 
-async function start(options: { answers?: readonly ScriptedAnswer[]; folder?: string; wire?: VirtualClock } = {}) {
+async function start(options: { answers?: readonly ScriptedResponse[]; folder?: string; wire?: VirtualClock } = {}) {
   const stop = new AbortController();
   const transport = new ScriptedTransport(...(options.answers ?? []));
   const server = await startOperationsServer({

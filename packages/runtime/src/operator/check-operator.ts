@@ -15,14 +15,14 @@ export function checkOperator(operator: Operator): void {
     ...(controllers.length + services.length + webhooks.length === 0
       ? ['it has neither controllers nor services nor webhooks']
       : []),
-    ...twice('controller', controllers),
-    ...twice('webhook', webhooks),
-    ...twice('service', services),
-    ...twice('command', commands),
-    ...labels('service', services),
+    ...duplicateProblems('controller', controllers),
+    ...duplicateProblems('webhook', webhooks),
+    ...duplicateProblems('service', services),
+    ...duplicateProblems('command', commands),
+    ...labelProblems('service', services),
     ...commands.flatMap(checkCommand),
     ...groupProblems(commands),
-    ...twice(
+    ...duplicateProblems(
       'kind',
       resources.map(({ id }) => ({ name: id })),
     ),
@@ -49,7 +49,7 @@ function isLabel(name: string, longest = MAX_LABEL_CHARACTERS): boolean {
   return name.length <= longest && /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/.test(name);
 }
 
-function labels(what: string, named: readonly { readonly name: string }[]): string[] {
+function labelProblems(what: string, named: readonly { readonly name: string }[]): string[] {
   return named
     .filter(({ name }) => !isLabel(name))
     .map(({ name }) => `the ${what} name "${name}" must be a DNS label (lower-case letters, digits and dashes)`);
@@ -58,7 +58,9 @@ function labels(what: string, named: readonly { readonly name: string }[]): stri
 function checkCommand({ name, args }: Command): string[] {
   const given = Object.entries(args);
   const last = given.length - 1;
-  const late = given.find(([, { optional }], at) => !optional && given.slice(0, at).some(([, each]) => each.optional));
+  const misplaced = given.find(
+    ([, { optional }], at) => !optional && given.slice(0, at).some(([, each]) => each.optional),
+  );
   const greedy = given.find(([, { variadic }], at) => variadic && at < last);
   return [
     ...(name.split(' ').every((word) => isLabel(word))
@@ -69,8 +71,8 @@ function checkCommand({ name, args }: Command): string[] {
     ...given
       .filter(([argument]) => !isLabel(argument))
       .map(([argument]) => `the argument "${argument}" of the command "${name}" must be a DNS label`),
-    ...(late
-      ? [`the required argument "${late[0]}" of the command "${name}" follows an optional one; reorder them`]
+    ...(misplaced
+      ? [`the required argument "${misplaced[0]}" of the command "${name}" follows an optional one; reorder them`]
       : []),
     ...(greedy
       ? [`the argument "${greedy[0]}" of the command "${name}" takes all remaining words, so it must be the last`]
@@ -86,7 +88,7 @@ function groupProblems(commands: readonly Command[]): string[] {
   });
 }
 
-function twice(what: string, named: readonly { readonly name: string }[]): string[] {
+function duplicateProblems(what: string, named: readonly { readonly name: string }[]): string[] {
   const names = named.map(({ name }) => name);
   const again = names.find((name, index) => names.indexOf(name) < index);
   return again === undefined
@@ -102,23 +104,26 @@ function checkControllers({ controllers }: Operator): string[] {
         ({ name, unusedFinalizer }) =>
           `the controller ${name} sets the finalizer ${unusedFinalizer} but has no cleanup; add a cleanup, or omit the finalizer`,
       ),
-    ...rivals(controllers, ({ finalization }) => finalization?.finalizer).map(
+    ...conflictingControllers(controllers, ({ finalization }) => finalization?.finalizer).map(
       ({ both, kind, share }) =>
         `${both} both clean up ${kind} under the finalizer ${share}, so the first to finish would release the object; set another "finalizer" on one of them`,
     ),
-    ...rivals(controllers, ({ summarize }, kind) => summarize && isCustomResource(kind) && kind.hasStatus).map(
+    ...conflictingControllers(
+      controllers,
+      ({ summarize }, kind) => summarize && isCustomResource(kind) && kind.hasStatus,
+    ).map(
       ({ both, kind }) =>
         `${both} both write the Ready condition of ${kind} and would overwrite each other; set summarize: false on one of them`,
     ),
   ];
 }
 
-/** rivals returns controllers of one kind, in any of its versions, that share what only one of them can have. */
-function rivals<T>(
+/** conflictingControllers returns controllers of one kind, in any of its versions, that share what only one of them can have. */
+function conflictingControllers<T>(
   controllers: readonly Controller[],
   shareOf: (controller: Controller, kind: Resource) => T,
 ): { both: string; kind: string; share: T }[] {
-  const found: ReturnType<typeof rivals<T>> = [];
+  const found: ReturnType<typeof conflictingControllers<T>> = [];
   const first = new Map<string, string>();
   for (const controller of controllers) {
     const primary = controller.sources.find(({ role }) => role === 'primary')?.resource;

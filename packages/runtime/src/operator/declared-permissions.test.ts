@@ -102,13 +102,13 @@ describe('permissions of an operator', () => {
       controllers: [work.reconcile(() => {})],
     });
     expect(permissionsOf(silent).cluster).toEqual([rule('', 'namespaces', 'get', 'list', 'watch')]);
-    const telling = work.reports(Namespace).reports(ConfigMap, { namespaces: ['a'] });
+    const reporting = work.reports(Namespace).reports(ConfigMap, { namespaces: ['a'] });
     const rules = permissionsOf(
       defineOperator({
         name: 'work',
         domain: 'bowline.dev',
 
-        controllers: [telling.reconcile(() => {})],
+        controllers: [reporting.reconcile(() => {})],
       }),
     );
     expect(rules.cluster).toEqual([rule('', 'namespaces', 'get', 'list', 'watch')]);

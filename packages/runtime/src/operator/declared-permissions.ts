@@ -69,8 +69,8 @@ function webhookPermissions(
 }
 
 function readPermissions(source: Source, ownWebhooks: string): readonly Permission[] {
-  const { resource, namespaces, fieldSelector, isLeftOut } = source;
-  if (isLeftOut) return [];
+  const { resource, namespaces, fieldSelector, isOmitted } = source;
+  if (isOmitted) return [];
   const name = fieldSelector === OWN_WEBHOOKS ? ownWebhooks : selectedName(fieldSelector);
   return [permission(READ, resource, { namespaces, names: name === undefined ? undefined : [name] })];
 }

@@ -1,19 +1,19 @@
 import type { KubernetesObject, Resource } from '@bowline/kubernetes';
 
-/** ShownState is the state of an object as it is displayed. */
-export interface ShownState {
+/** DisplayState is the state of an object as it is displayed. */
+export interface DisplayState {
   readonly isReady: boolean;
   /** One line. Never a secret value. */
   readonly message: string;
 }
 
-/** Shown selects objects of a kind that show the effect of an operator; see `show`. */
-export interface Shown {
+/** DisplayedResource selects objects of a kind that show the effect of an operator; see `show`. */
+export interface DisplayedResource {
   readonly resource: Resource<KubernetesObject>;
   readonly labelSelector: string | undefined;
   readonly awaits: readonly string[];
   /** Untyped here: `show` checked the function against the kind. */
-  readonly state: (object: never) => ShownState;
+  readonly state: (object: never) => DisplayState;
 }
 
 /**
@@ -29,9 +29,9 @@ export function show<T extends KubernetesObject>(
     readonly labelSelector?: string | undefined;
     /** Objects (`namespace/name`) that exist and are ready once the samples have taken effect. Defaults to none. */
     readonly awaits?: readonly string[] | undefined;
-    readonly state: (object: T) => ShownState;
+    readonly state: (object: T) => DisplayState;
   },
-): Shown {
+): DisplayedResource {
   const { labelSelector, awaits = [], state } = options;
   return Object.freeze({ resource: resource, labelSelector, awaits, state });
 }
@@ -46,10 +46,10 @@ export interface LocalUse {
   /** Why that section is unsafe elsewhere: one line, which is displayed. Defaults to nothing. */
   readonly warning?: string | undefined;
   /** Objects to display in addition to those of its own kinds. Defaults to none. */
-  readonly shows?: readonly Shown[] | undefined;
+  readonly displayedResources?: readonly DisplayedResource[] | undefined;
   /**
    * Commands to try, most interesting first; they begin with `kubectl` or `bowline`. Defaults to showing a sample of
    * its own kinds.
    */
-  readonly tries?: readonly string[] | undefined;
+  readonly suggestedCommands?: readonly string[] | undefined;
 }

@@ -32,12 +32,12 @@ export async function readConfig(
   const problems = validate(value, config.json);
   const unknown = unknownFields(value, config.json);
   if (problems.length === 0 && unknown.length === 0) return value;
-  const said = [
+  const messages = [
     ...(problems.length === 0 ? [] : [describeProblems(problems)]),
     ...unknown.map((path) => `${path}: unknown setting`),
   ];
   throw new BowlineError(
     'BOWLINE_CONFIG_INVALID',
-    `the configuration of the operator ${operator} is not valid: ${said.join('; ')}`,
+    `the configuration of the operator ${operator} is not valid: ${messages.join('; ')}`,
   );
 }

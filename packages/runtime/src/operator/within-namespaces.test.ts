@@ -2,9 +2,9 @@ import { ConfigMap, Namespace, Secret, SubjectAccessReview, ValidatingWebhookCon
 import { LocalSubjectAccessReview } from '@bowline/kubernetes/authorization-v1';
 import { describe, expect, it } from 'vitest';
 import { controller, keyed } from '../controller/builder.ts';
-import { cacheReads, leftOutOf } from '../controller/cache-reads.ts';
+import { cacheReads, omittedSources } from '../controller/cache-reads.ts';
 import { allow, OWN_NAMESPACE } from '../permissions/permission.ts';
-import { admit } from '../webhook/answer.ts';
+import { admit } from '../webhook/admission-response.ts';
 import { validating } from '../webhook/declare.ts';
 import { OWN_WEBHOOKS } from '../webhook/own-webhooks.ts';
 import { permissionsOf } from './declared-permissions.ts';
@@ -56,13 +56,13 @@ describe('withinNamespaces', () => {
   });
 
   it('lets a controller or a webhook read its own webhook configuration by name', () => {
-    const watching = controller(ConfigMap, { name: 'copies' })
+    const watchingController = controller(ConfigMap, { name: 'copies' })
       .watches(ValidatingWebhookConfiguration, { fieldSelector: OWN_WEBHOOKS, map: () => [] })
       .reconcile(() => {});
-    const reading = validating(ConfigMap, { name: 'names', operations: ['CREATE'] })
+    const readingWebhook = validating(ConfigMap, { name: 'names', operations: ['CREATE'] })
       .reads(ValidatingWebhookConfiguration, { fieldSelector: OWN_WEBHOOKS })
       .handle(() => admit());
-    for (const declared of [{ controllers: [watching] }, { controllers: [], webhooks: [reading] }]) {
+    for (const declared of [{ controllers: [watchingController] }, { controllers: [], webhooks: [readingWebhook] }]) {
       const limited = withinNamespaces(defineOperator({ name: 'copy', domain: 'bowline.dev', ...declared }), ['a']);
       for (const configurationName of [undefined, 'copy-webhooks']) {
         const { cluster } = permissionsOf(limited, { configurationName });
@@ -87,8 +87,8 @@ describe('withinNamespaces', () => {
 
   it('returns no objects of an omitted source', () => {
     const { sources } = withinNamespaces(operator, ['a']).controllers[0] ?? { sources: [] };
-    expect([...leftOutOf(sources)]).toEqual([Namespace.id]);
-    const reads = cacheReads('copies', new Map(), leftOutOf(sources));
+    expect([...omittedSources(sources)]).toEqual([Namespace.id]);
+    const reads = cacheReads('copies', new Map(), omittedSources(sources));
     expect(reads.get(Namespace.id, { name: 'a' })).toBeUndefined();
     expect(reads.list(Namespace, { by: { any: 'thing' } })).toEqual([]);
     expect(() => reads.list(ConfigMap)).toThrow('declare it with .owns or .watches');

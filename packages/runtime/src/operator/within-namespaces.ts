@@ -76,7 +76,7 @@ class Limit {
   }
 
   #source(source: Source, what: string): Source {
-    if (source.clusterWideOnly) return { ...source, isLeftOut: true };
+    if (source.clusterWideOnly) return { ...source, isOmitted: true };
     // Restricted to a name, it is little enough for an administrator to grant.
     if (source.namespaces !== undefined || source.fieldSelector === OWN_WEBHOOKS) return source;
     if (source.resource.scope === 'Cluster') this.#refuse(`${what} ${source.resource.kind}`, 'clusterWideOnly: true');

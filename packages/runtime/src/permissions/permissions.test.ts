@@ -4,7 +4,7 @@ import { createClient } from '../client/create-client.ts';
 import { podLog } from '../client/pod-log.ts';
 import { MemoryApiServer } from '../testing/memory-api-server.ts';
 import { allow, OWN_NAMESPACE } from './permission.ts';
-import { restricted } from './restricted-client.ts';
+import { restrictedClient } from './restricted-client.ts';
 
 describe('a restricted client', () => {
   const permissions = [
@@ -17,7 +17,7 @@ describe('a restricted client', () => {
   const setUp = () => {
     const server = new MemoryApiServer();
     const client = createClient({ transport: server.transport() });
-    return { server, client: restricted(client, permissions, { operator: 'site', namespace: 'own' }) };
+    return { server, client: restrictedClient(client, permissions, { operator: 'site', namespace: 'own' }) };
   };
   const secret = { namespace: 'a', name: 'key' };
   // The server of these tests does not know every path; it is enough that the request was sent.
@@ -37,7 +37,7 @@ describe('a restricted client', () => {
     await client.find(Secret, secret);
     await client.onLeaseLane().create(Lease, { metadata: { namespace: 'own', name: 'x' } });
     await client.watch(Secret, { namespace: 'a', fieldSelector: 'metadata.name=key' });
-    await client.mayI({ verb: 'get', resource: 'pods' }).catch(ignore);
+    await client.canI({ verb: 'get', resource: 'pods' }).catch(ignore);
     // RBAC sees only the subresource, whatever path follows it.
     await client.readText(Pod, secret, { subresource: 'proxy/metrics' }).catch(ignore);
     for (const path of FREE_PATHS) await client.raw(path).catch(ignore);
@@ -77,7 +77,7 @@ describe('a restricted client', () => {
     ['a stream of a log', (c) => c.streamText(Pod, secret, podLog({ follow: true })), /may get pods\/log/],
     [
       'an access review of another user',
-      (c) => c.maySubject({ user: 'x' }, { verb: 'get', resource: 'pods' }),
+      (c) => c.canSubject({ user: 'x' }, { verb: 'get', resource: 'pods' }),
       /subjectaccessreviews/,
     ],
     ['a raw path of objects', (c) => c.raw('/api/v1/namespaces/a/secrets'), /as a raw path/],

@@ -6,8 +6,8 @@ import { inOwnNamespace, type Permission, permission } from './permission.ts';
 import { selectedName } from './selected-name.ts';
 import { type Attempt, undeclaredPermission } from './undeclared-permission.ts';
 
-/** RestrictedOptions identifies the operator of the client. */
-export interface RestrictedOptions {
+/** RestrictedClientOptions identifies the operator of the client. */
+export interface RestrictedClientOptions {
   /** The operator's name, for messages. */
   readonly operator: string;
   /** The namespace that OWN_NAMESPACE stands for. */
@@ -15,26 +15,30 @@ export interface RestrictedOptions {
 }
 
 /**
- * restricted returns a client that rejects, without a request to the API server, what no declaration allows. The error,
+ * restrictedClient returns a client that rejects, without a request to the API server, what no declaration allows. The error,
  * BOWLINE_UNDECLARED_PERMISSION, explains what to declare. It helps authors and is a second line of defence if several
  * operators share one account; the first is the API server.
  */
-export function restricted(client: Client, permissions: readonly Permission[], options: RestrictedOptions): Client {
-  const declared = new Declared(permissions, options);
+export function restrictedClient(
+  client: Client,
+  permissions: readonly Permission[],
+  options: RestrictedClientOptions,
+): Client {
+  const declared = new DeclaredPermissions(permissions, options);
   return client.checked((request) => declared.assert(request));
 }
 
 /** Every identity may review its own access. */
-const EVERYBODYS: readonly Permission[] = [permission(['create'], SelfSubjectAccessReview)];
+const UNIVERSAL_PERMISSIONS: readonly Permission[] = [permission(['create'], SelfSubjectAccessReview)];
 
-/** Declared decides whether a request is declared. */
-class Declared {
+/** DeclaredPermissions decides whether a request is declared. */
+class DeclaredPermissions {
   readonly #byResource = new Map<string, Permission[]>();
   readonly #operator: string;
 
-  constructor(permissions: readonly Permission[], { operator, namespace }: RestrictedOptions) {
+  constructor(permissions: readonly Permission[], { operator, namespace }: RestrictedClientOptions) {
     this.#operator = operator;
-    for (const each of [...EVERYBODYS, ...permissions]) {
+    for (const each of [...UNIVERSAL_PERMISSIONS, ...permissions]) {
       const id = resourceId(each.group, each.resource, each.subresource);
       const known = this.#byResource.get(id) ?? [];
       known.push(inOwnNamespace(each, namespace));
@@ -59,7 +63,7 @@ class Declared {
   }
 
   #assertPath(path: string): void {
-    if (EVERYBODYS_PATHS.test(path)) return;
+    if (UNIVERSAL_PATHS.test(path)) return;
     throw new BowlineError(
       'BOWLINE_UNDECLARED_PERMISSION',
       `the operator ${this.#operator} may not request ${path} as a raw path: use the client method for its kind, which checks the declared permissions`,
@@ -72,7 +76,7 @@ class Declared {
  * which goes no deeper than a group's version. No segment may begin with a dot or contain an encoded one: a proxy in
  * front of the server might follow it.
  */
-const EVERYBODYS_PATHS =
+const UNIVERSAL_PATHS =
   /^\/(?:version|(?:healthz|livez|readyz)(?:\/[-\w]+)*|openapi(?:\/\w[-.\w]*)*|api(?:\/v\w+)?|apis(?:\/\w[-.\w]*){0,2})\/?(?:\?|$)/;
 
 function resourceId(group: string, resource: string, subresource: string | undefined): string {

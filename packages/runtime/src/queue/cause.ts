@@ -50,9 +50,9 @@ export function describeCause(cause: Cause): string {
 }
 
 /**
- * sameCause reports whether a second cause adds nothing to the first: a storm of updates of one object is one reason.
+ * isSameCause reports whether a second cause adds nothing to the first: a storm of updates of one object is one reason.
  */
-export function sameCause(one: Cause, other: Cause): boolean {
+export function isSameCause(one: Cause, other: Cause): boolean {
   if (one.by !== other.by) return false;
   if ('kind' in one && 'kind' in other) {
     return one.key === other.key && one.type === other.type && one.kind === other.kind;

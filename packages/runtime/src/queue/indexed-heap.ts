@@ -37,8 +37,8 @@ export class IndexedHeap<T extends HeapNode> {
     return first;
   }
 
-  /** moved restores the order after the element's rank has changed. */
-  moved(node: T): void {
+  /** fix restores the order after the element's rank has changed. */
+  fix(node: T): void {
     this.#up(node);
     this.#down(node);
   }
@@ -49,7 +49,7 @@ export class IndexedHeap<T extends HeapNode> {
     node.heapIndex = -1;
     if (last === undefined || last === node) return;
     this.#place(last, index);
-    this.moved(last);
+    this.fix(last);
   }
 
   clear(): T[] {

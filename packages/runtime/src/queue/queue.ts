@@ -2,7 +2,7 @@ import { type Clock, type Random, systemClock, systemRandom, type Timer } from '
 import { BowlineError } from '../errors/bowline-error.ts';
 import { noMetrics } from '../observability/metrics.ts';
 import { type BackoffRange, backoffMs, DEFAULT_BACKOFF } from './backoff.ts';
-import { type Cause, sameCause } from './cause.ts';
+import { type Cause, isSameCause } from './cause.ts';
 import { IndexedHeap } from './indexed-heap.ts';
 import { causesAt, describeEntry, type Entry, NO_CAUSES, NO_TIMED_CAUSES, newEntry } from './queue-entry.ts';
 import { QueueMetrics } from './queue-metrics.ts';
@@ -66,7 +66,7 @@ export class Queue {
     [0, 0],
     [LOW_PRIORITY, 0],
   ]);
-  readonly #roomWaiters = new Set<() => void>();
+  readonly #capacityWaiters = new Set<() => void>();
   readonly #waiters = new Set<(item: QueueItem | undefined) => void>();
   #order = 0;
   #timer: Timer | undefined;
@@ -135,7 +135,7 @@ export class Queue {
       entry.pending = true;
       entry.priority = priority;
       entry.readyAt = readyAt;
-      if (entry.runningSince === undefined) this.#enter(entry, now);
+      if (entry.runningSince === undefined) this.#insert(entry, now);
     }
     this.#handOver();
   }
@@ -203,11 +203,11 @@ export class Queue {
     entry.runningSince = undefined;
     entry.runningCauses = NO_CAUSES;
     this.#running.delete(entry);
-    if (entry.pending) this.#enter(entry, now);
+    if (entry.pending) this.#insert(entry, now);
     else this.#entries.delete(key);
     this.#handOver();
-    if (this.#roomWaiters.size > 0) this.#callRoomWaiters();
-    this.#settleDrain();
+    if (this.#capacityWaiters.size > 0) this.#wakeCapacityWaiters();
+    this.#resolveIfDrained();
   }
 
   /** whenBelow resolves once there are fewer keys than `limit`, the signal is aborted or the queue is shut down. */
@@ -216,17 +216,17 @@ export class Queue {
       await new Promise<void>((resolve) => {
         const wake = (): void => {
           signal.removeEventListener('abort', wake);
-          this.#roomWaiters.delete(wake);
+          this.#capacityWaiters.delete(wake);
           resolve();
         };
         signal.addEventListener('abort', wake, { once: true });
-        this.#roomWaiters.add(wake);
+        this.#capacityWaiters.add(wake);
       });
     }
   }
 
-  #callRoomWaiters(): void {
-    for (const wake of this.#roomWaiters) wake();
+  #wakeCapacityWaiters(): void {
+    for (const wake of this.#capacityWaiters) wake();
   }
 
   /**
@@ -316,12 +316,12 @@ export class Queue {
         this.#entries.delete(entry.key);
       }
     }
-    this.#callRoomWaiters();
+    this.#wakeCapacityWaiters();
     const now = this.#clock.monotonic();
     for (const entry of this.#running) {
       if (options.discard || entry.readyAt > now) entry.pending = false;
     }
-    this.#settleDrain();
+    this.#resolveIfDrained();
     return this.#drained;
   }
 
@@ -339,18 +339,18 @@ export class Queue {
       entry.readyAt = readyAt;
       if (entry.place === 'delayed') {
         this.#delayed.remove(entry);
-        this.#enter(entry, now);
+        this.#insert(entry, now);
         return;
       }
     }
     if (raised && entry.place === 'ready') {
       entry.order = this.#order++;
-      this.#ready.moved(entry);
+      this.#ready.fix(entry);
     }
   }
 
-  /** enter puts a pending entry that is not running into the heap where it belongs. */
-  #enter(entry: Entry, now: number): void {
+  /** insert puts a pending entry that is not running into the heap where it belongs. */
+  #insert(entry: Entry, now: number): void {
     entry.order = this.#order++;
     if (entry.readyAt <= now) {
       entry.place = 'ready';
@@ -372,7 +372,7 @@ export class Queue {
     const now = this.#clock.monotonic();
     while (first !== undefined && first.readyAt <= now) {
       this.#delayed.remove(first);
-      this.#enter(first, now);
+      this.#insert(first, now);
       first = this.#delayed.peek();
     }
   }
@@ -398,7 +398,7 @@ export class Queue {
     this.#timerDue = Number.POSITIVE_INFINITY;
   }
 
-  /** handOver hands ready keys to the waiting workers. */
+  /** transferHint hands ready keys to the waiting workers. */
   #handOver(): void {
     for (const waiter of this.#waiters) {
       const item = this.take();
@@ -408,7 +408,7 @@ export class Queue {
     }
   }
 
-  #settleDrain(): void {
+  #resolveIfDrained(): void {
     if (!this.#closed || this.#ready.size > 0) return;
     for (const waiter of this.#waiters) {
       this.#waiters.delete(waiter);
@@ -430,7 +430,7 @@ export class Queue {
     } else {
       const last = causes.at(-1);
       if (last === undefined) entry.causes = [cause];
-      else if (!sameCause(last, cause)) causes.push(cause);
+      else if (!isSameCause(last, cause)) causes.push(cause);
     }
   }
 

@@ -63,26 +63,26 @@ describe('installing a kind', () => {
   });
 
   it('keeps the status of an object when it is written in another version', async () => {
-    const Told = defineResource({
+    const Versioned = defineResource({
       ...names,
       kind: 'Versioned',
       spec,
       status: s.object({}),
       otherVersions: [{ version: 'v1beta1', spec, status: s.object({}) }],
     });
-    await using c = await setUp(Told);
-    await installCustomResourceDefinitions(c.admin, [Told]);
+    await using c = await setUp(Versioned);
+    await installCustomResourceDefinitions(c.admin, [Versioned]);
     const key = { namespace: c.namespace, name: 'a' };
-    await c.admin.create(Told, Told.withDefaults({ metadata: key, spec: {} }));
+    await c.admin.create(Versioned, Versioned.withDefaults({ metadata: key, spec: {} }));
     const [condition] = mergeConditions([], [{ type: 'Ready', status: true, reason: 'Done', message: '' }], {
       now: 0,
       generation: 1,
     });
     const status = { observedGeneration: 1, conditions: [condition] };
-    await c.admin.patch(Told, key, { type: 'merge', body: { status } }, { subresource: 'status' });
-    const older = resource({ ...Told, version: 'v1beta1' });
+    await c.admin.patch(Versioned, key, { type: 'merge', body: { status } }, { subresource: 'status' });
+    const older = resource({ ...Versioned, version: 'v1beta1' });
     await c.admin.patch(older, key, { type: 'merge', body: { spec: { size: 4 } } });
-    expect(await c.admin.get(Told, key)).toMatchObject({ spec: { size: 4 }, status });
+    expect(await c.admin.get(Versioned, key)).toMatchObject({ spec: { size: 4 }, status });
   });
 
   it('does not change a definition of another author until it is handed over', async () => {

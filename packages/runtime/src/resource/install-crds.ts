@@ -6,13 +6,13 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import { crdFieldManagerOf } from '../identity/operator-identity.ts';
 import { silentLog } from '../observability/log.ts';
 import { describeHolder } from '../writing/describe-object.ts';
-import { guardedApply, type Written } from '../writing/guarded-apply.ts';
-import { SettledWrites } from '../writing/settled-writes.ts';
+import { guardedApply, type WriteResult } from '../writing/guarded-apply.ts';
 import type { WriteClient } from '../writing/write-client.ts';
+import { WriteMemo } from '../writing/write-memo.ts';
 import type { CustomResource } from './custom-resource.ts';
 import { lostFields } from './lost-fields.ts';
 import { lostVersions } from './lost-versions.ts';
-import { untilServed } from './until-served.ts';
+import { waitUntilServed } from './wait-until-served.ts';
 
 /** InstallOptions configures an installation. */
 export interface InstallOptions {
@@ -55,7 +55,7 @@ export async function installCustomResourceDefinitions(
     unique.map(async (resource) => {
       const { fieldManager = crdFieldManagerOf(resource.group) } = options;
       const installed = await install(client, resource, fieldManager, signal);
-      await untilServed(client, resource, { wire, timeoutMs, signal });
+      await waitUntilServed(client, resource, { wire, timeoutMs, signal });
       return installed;
     }),
   );
@@ -72,7 +72,7 @@ async function install(
     const { outcome } = await write(client, crd, name, fieldManager, signal);
     if (outcome !== 'terminating') return { name, outcome };
   } catch (error) {
-    throw explained(name, error);
+    throw explainError(name, error);
   }
   throw new BowlineError(
     'BOWLINE_CRD_NOT_SERVED',
@@ -88,14 +88,14 @@ function write(
   name: string,
   fieldManager: string,
   signal: AbortSignal | undefined,
-): Promise<Written<CustomResourceDefinition>> {
+): Promise<WriteResult<CustomResourceDefinition>> {
   const shape = builtInShape('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
   return guardedApply<CustomResourceDefinition>(
     {
       client,
       fieldManager,
       lookup: undefined,
-      settled: new SettledWrites(),
+      writeMemo: new WriteMemo(),
       shapeOf: () => shape,
       log: silentLog,
       signal,
@@ -106,12 +106,12 @@ function write(
       resource: CustomResourceDefinition,
       key: { name },
       desired: crd,
-      marks: {},
+      ownership: {},
       isOurs(object) {
         // This is the object that was read for this write: a whole definition.
         const stored = object as CustomResourceDefinition;
-        refuseForeign(crd, stored, fieldManager);
-        refuseLoss(name, lostVersions(stored, crd));
+        rejectForeign(crd, stored, fieldManager);
+        rejectLostVersions(name, lostVersions(stored, crd));
         return true;
       },
     },
@@ -119,11 +119,11 @@ function write(
 }
 
 /** Definitions of any author may have this category. */
-const EVERYBODYS_CATEGORY = 'all';
+const SHARED_CATEGORY = 'all';
 
-function refuseForeign(crd: CustomResourceDefinition, stored: CustomResourceDefinition, fieldManager: string): void {
+function rejectForeign(crd: CustomResourceDefinition, stored: CustomResourceDefinition, fieldManager: string): void {
   const name = crd.metadata?.name ?? '';
-  const categories = crd.spec.names.categories?.filter((category) => category !== EVERYBODYS_CATEGORY) ?? [];
+  const categories = crd.spec.names.categories?.filter((category) => category !== SHARED_CATEGORY) ?? [];
   if (categories.some((category) => stored.spec.names.categories?.includes(category))) return;
   if (stored.metadata?.managedFields?.some(({ manager }) => manager === fieldManager)) return;
   const lost = lostFields(stored, crd);
@@ -135,18 +135,18 @@ function refuseForeign(crd: CustomResourceDefinition, stored: CustomResourceDefi
       : `adding "${category}" to its spec.names.categories`;
   throw new BowlineError(
     'BOWLINE_CRD_FOREIGN',
-    `cannot install the CustomResourceDefinition ${name}: the one in the cluster is not ours (${describeHolder(stored)}) and has ${listed(lost)}, which the new one lacks; define the kind in a group of your own, remove the other one, or hand it over by ${handOver}`,
+    `cannot install the CustomResourceDefinition ${name}: the one in the cluster is not ours (${describeHolder(stored)}) and has ${formatPaths(lost)}, which the new one lacks; define the kind in a group of your own, remove the other one, or hand it over by ${handOver}`,
   );
 }
 
 const MAX_LISTED = 5;
 
-function listed(paths: readonly string[]): string {
+function formatPaths(paths: readonly string[]): string {
   const more = paths.length - MAX_LISTED;
   return `${paths.slice(0, MAX_LISTED).join(', ')}${more > 0 ? ` and ${more} more fields` : ''}`;
 }
 
-function refuseLoss(name: string, lost: readonly string[]): void {
+function rejectLostVersions(name: string, lost: readonly string[]): void {
   if (lost.length === 0) return;
   throw new BowlineError(
     'BOWLINE_CRD_VERSION_LOST',
@@ -154,7 +154,7 @@ function refuseLoss(name: string, lost: readonly string[]): void {
   );
 }
 
-function explained(name: string, error: unknown): unknown {
+function explainError(name: string, error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   if (error.status === 403) {
     return new BowlineError(

@@ -8,27 +8,27 @@ import type { CustomResourceDefinition, JSONSchemaProps } from '@bowline/kuberne
 export function lostFields(stored: CustomResourceDefinition, next: CustomResourceDefinition): readonly string[] {
   const lost = stored.spec.versions.flatMap(({ name, schema }) => {
     const replacement = next.spec.versions.find((version) => version.name === name);
-    return replacement ? lostIn(schema?.openAPIV3Schema, replacement.schema?.openAPIV3Schema, '') : [];
+    return replacement ? lostFieldsIn(schema?.openAPIV3Schema, replacement.schema?.openAPIV3Schema, '') : [];
   });
   return [...new Set(lost)].sort();
 }
 
 /** Fields that the API server adds to every object. */
-const EVERY_OBJECT: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+const COMMON_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
-function lostIn(stored: JSONSchemaProps | undefined, next: JSONSchemaProps | undefined, path: string): string[] {
+function lostFieldsIn(stored: JSONSchemaProps | undefined, next: JSONSchemaProps | undefined, path: string): string[] {
   if (!stored || keepsUnknown(next)) return [];
   if (!next || keepsUnknown(stored)) return [`${path}*`];
   const lost: string[] = [];
   for (const [name, schema] of Object.entries(stored.properties ?? {})) {
-    if (path === '' && EVERY_OBJECT.has(name)) continue;
+    if (path === '' && COMMON_FIELDS.has(name)) continue;
     const kept = next.properties?.[name] ?? valuesOf(next);
-    lost.push(...(kept ? lostIn(schema, kept, `${path}${name}.`) : [`${path}${name}`]));
+    lost.push(...(kept ? lostFieldsIn(schema, kept, `${path}${name}.`) : [`${path}${name}`]));
   }
   const values = valuesOf(stored);
-  if (values) lost.push(...lostIn(values, valuesOf(next), `${path}*.`));
+  if (values) lost.push(...lostFieldsIn(values, valuesOf(next), `${path}*.`));
   const items = itemsOf(stored);
-  if (items) lost.push(...lostIn(items, itemsOf(next), `${path}*.`));
+  if (items) lost.push(...lostFieldsIn(items, itemsOf(next), `${path}*.`));
   return lost;
 }
 

@@ -8,4 +8,4 @@ export {
   testController,
 } from './test-controller.ts';
 export { type ReviewOptions, type ReviewOutcome, testWebhook, type WebhookTest } from './test-webhook.ts';
-export type { DepsOption, UnitOptions } from './unit-world.ts';
+export type { DepsOption, UnitTestOptions } from './unit-test-environment.ts';

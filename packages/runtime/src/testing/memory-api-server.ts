@@ -15,8 +15,8 @@ import { errorResponse, jsonResponse, StatusError, streamResponse, throwNotFound
 import { MemoryWatches } from './memory-watches.ts';
 import { type RecordedWrite, write, writeRequest } from './memory-writes.ts';
 
-/** SeenRequest is a request as a test sees it. */
-export interface SeenRequest {
+/** ReceivedRequest is a request as a test sees it. */
+export interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
   readonly user: string;
@@ -46,10 +46,10 @@ interface Target {
  * and rejects other subresources.
  */
 export class MemoryApiServer {
-  readonly requests: SeenRequest[] = [];
-  readonly writesDone: RecordedWrite[] = [];
+  readonly requests: ReceivedRequest[] = [];
+  readonly recordedWrites: RecordedWrite[] = [];
   /** Makes a request fail: return the status of the error. */
-  refuse: (request: SeenRequest) => number | undefined = () => undefined;
+  rejectWith: (request: ReceivedRequest) => number | undefined = () => undefined;
   readonly #served = new Map<string, Resource>();
   readonly #watches = new MemoryWatches();
   readonly #objects: MemoryObjects;
@@ -71,7 +71,7 @@ export class MemoryApiServer {
     const close = (): Promise<void> => Promise.resolve();
     return {
       host: 'memory',
-      request: async (request) => this.#answer(request, user),
+      request: async (request) => this.#handle(request, user),
       close,
       [Symbol.asyncDispose]: close,
     };
@@ -99,8 +99,8 @@ export class MemoryApiServer {
     this.#objects.remove(kind, key);
   }
 
-  /** drop ends every watch, as a server that restarts does. */
-  drop(): void {
+  /** closeWatches ends every watch, as a server that restarts does. */
+  closeWatches(): void {
     this.#watches.close();
   }
 
@@ -111,12 +111,12 @@ export class MemoryApiServer {
       .map(({ method, path }) => `${method} ${path.split('?')[0]}`);
   }
 
-  #answer(request: TransportRequest, user: string): TransportResponse {
+  #handle(request: TransportRequest, user: string): TransportResponse {
     request.signal?.throwIfAborted();
     request.beforeSend?.();
     const seen = { method: request.method, path: request.path, user };
     this.requests.push(seen);
-    const refusal = this.refuse(seen);
+    const refusal = this.rejectWith(seen);
     if (refusal !== undefined) return errorResponse(new StatusError(refusal), this.#wire);
     try {
       return this.#serve(request);
@@ -133,11 +133,15 @@ export class MemoryApiServer {
     const kind = this.#served.get(kindId(target));
     if (kind === undefined) throw new StatusError(404);
     if (subresource !== undefined && subresource !== 'status') {
-      throw new StatusError(501, undefined, `the in-memory API server does not support ${target.plural}/${subresource}`);
+      throw new StatusError(
+        501,
+        undefined,
+        `the in-memory API server does not support ${target.plural}/${subresource}`,
+      );
     }
     if (request.method !== 'GET') {
       const { object, recorded } = write(this.#objects, writeRequest(request, url, { ...target, kind }));
-      if (recorded) this.writesDone.push(recorded);
+      if (recorded) this.recordedWrites.push(recorded);
       return jsonResponse(request.method === 'POST' ? 201 : 200, object, this.#wire);
     }
     if (name !== undefined) {

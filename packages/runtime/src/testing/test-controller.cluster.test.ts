@@ -23,7 +23,7 @@ const chosen = managedContent({
   maps: ['data'],
   managers: ['unit'],
   annotations: { hash: 'unit.test/hash', time: 'unit.test/written-at', keys: 'unit.test/keys' },
-  marks: {},
+  operatorAnnotations: {},
 });
 
 const sites = controller(Site)
@@ -34,7 +34,7 @@ const sites = controller(Site)
     await apply(ConfigMap, { metadata: { ...key, labels: { site: key.name } }, data: { title, pages: String(pages) } });
     const desired = chosen.desired({
       content: { data: { title: btoa(title) } },
-      marks: {},
+      operatorAnnotations: {},
       members: { type: 'Opaque' },
     });
     await ensure(chosen, { ...key, name: 'chosen' }, desired, { claim: () => 'ours' });

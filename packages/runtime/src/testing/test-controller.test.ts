@@ -26,7 +26,7 @@ const chosen = managedContent({
   maps: ['data'],
   managers: ['unit'],
   annotations: { hash: 'unit.test/hash', time: 'unit.test/written-at', keys: 'unit.test/keys' },
-  marks: {},
+  operatorAnnotations: {},
 });
 
 const sites = controller(Site)
@@ -39,7 +39,7 @@ const sites = controller(Site)
     await apply(ConfigMap, { metadata: key, data: { title: `${deps.greeting} ${title} ${pages}` } });
     const desired = chosen.desired({
       content: { data: { constant: btoa('x') } },
-      marks: {},
+      operatorAnnotations: {},
       members: { type: 'Opaque' },
     });
     await ensure(chosen, { ...key, name: 'chosen' }, desired, { claim: () => 'ours' });
@@ -190,7 +190,10 @@ describe('a keyed controller in a unit test', () => {
     .reconcile(async ({ key: team, list, ensure, eventAbout }) => {
       const maps = list(ConfigMap, { by: { team } });
       const metadata = { namespace: 'shop', name: `total-${team}` };
-      const desired = chosen.desired({ content: { data: { total: btoa(String(maps.length)) } }, marks: {} });
+      const desired = chosen.desired({
+        content: { data: { total: btoa(String(maps.length)) } },
+        operatorAnnotations: {},
+      });
       await ensure(chosen, metadata, desired, { claim: () => 'ours' });
       for (const each of maps)
         eventAbout({ ...each, apiVersion: 'v1', kind: 'ConfigMap' }, 'Normal', 'Counted', 'it was counted');

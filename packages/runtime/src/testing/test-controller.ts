@@ -11,7 +11,7 @@ import { defineOperator } from '../operator/operator.ts';
 import type { Cause } from '../queue/cause.ts';
 import type { WrittenOf } from '../resource/custom-resource.ts';
 import type { RecordedWrite } from './memory-writes.ts';
-import { type DepsOption, type UnitOptions, UnitWorld, unitTestProblem } from './unit-world.ts';
+import { type DepsOption, UnitTestEnvironment, type UnitTestOptions, unitTestError } from './unit-test-environment.ts';
 
 /** RunOptions configures what a run knows about earlier runs. */
 export interface RunOptions {
@@ -71,7 +71,7 @@ export interface ControllerTest extends AsyncDisposable {
  */
 export async function testController<Deps>(
   controller: Controller<Deps>,
-  options: UnitOptions & DepsOption<Deps>,
+  options: UnitTestOptions & DepsOption<Deps>,
 ): Promise<ControllerTest> {
   const { operator: name = 'unit', domain = 'unit.test', permissions = [] } = options;
   const deps = options.deps as Deps;
@@ -83,18 +83,18 @@ export async function testController<Deps>(
     permissions,
     setup: () => deps,
   });
-  const world = new UnitWorld(operator, options);
-  const { cache, clock, random, log, server, identity } = world;
+  const environment = new UnitTestEnvironment(operator, options);
+  const { cache, clock, random, log, server, identity } = environment;
   const common = { identity, instance: 'unit', cache, clock, random, log, metrics: noMetrics };
   const runner = new ControllerRunner(controller, { ...common, cache: cache as never });
   const enqueued: EnqueuedKey[] = [];
   const runs = runner.single({
-    client: world.client,
+    client: environment.client,
     deps,
     enqueue: (key, wanted = {}) => void enqueued.push({ key, ...wanted }),
   });
-  world.start();
-  await runner.synced(world.signal);
+  environment.start();
+  await runner.synced(environment.signal);
   const primary = controller.sources.find(({ role }) => role === 'primary')?.resource;
   let count = 0;
 
@@ -102,13 +102,13 @@ export async function testController<Deps>(
     if (!primary || typeof key === 'string') return runs.begin(run);
     const object = server.get(primary as Resource<KubernetesObject>, key);
     if (!object) {
-      throw unitTestProblem(`${primary.kind} ${keyString(key)} does not exist: add it with given(${primary.kind}, …)`);
+      throw unitTestError(`${primary.kind} ${keyString(key)} does not exist: add it with given(${primary.kind}, …)`);
     }
     return object.metadata?.annotations?.[identity.annotations.paused] === 'true' ? undefined : runs.begin(run);
   };
   return {
     async reconcile(key, { attempt = 1, causes = [] } = {}) {
-      server.writesDone.length = 0;
+      server.recordedWrites.length = 0;
       enqueued.length = 0;
       const text = typeof key === 'string' ? key : keyString(key);
       const item = { key: text, priority: 0, causes, droppedCauses: 0, failures: attempt - 1 };
@@ -124,10 +124,10 @@ export async function testController<Deps>(
       }
     },
     get writes() {
-      return server.writesDone.filter(({ kind }) => kind !== 'Event');
+      return server.recordedWrites.filter(({ kind }) => kind !== 'Event');
     },
     get events() {
-      return server.writesDone
+      return server.recordedWrites
         .filter(({ kind, verb }) => kind === 'Event' && verb === 'create')
         .map(({ body }) => recorded(body as Event));
     },
@@ -136,11 +136,11 @@ export async function testController<Deps>(
     },
     clock,
     get: (kind, key) => server.get(kind, key),
-    put: (kind, object) => world.put(kind, object),
-    delete: (kind, key) => world.delete(kind, key),
+    put: (kind, object) => environment.put(kind, object),
+    delete: (kind, key) => environment.delete(kind, key),
     async [Symbol.asyncDispose]() {
       runner[Symbol.dispose]();
-      await world[Symbol.asyncDispose]();
+      await environment[Symbol.asyncDispose]();
     },
   };
 }

@@ -2,7 +2,7 @@ import { ConfigMap, Namespace, type ObjectOf } from '@bowline/kubernetes';
 import { s } from '@bowline/machinery/schema';
 import { expect, it } from 'vitest';
 import { defineResource } from '../resource/define-resource.ts';
-import { admit, deny } from '../webhook/answer.ts';
+import { admit, deny } from '../webhook/admission-response.ts';
 import { mutating, validating } from '../webhook/declare.ts';
 import { given, testWebhook } from './index.ts';
 

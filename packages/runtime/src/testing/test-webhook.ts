@@ -8,7 +8,7 @@ import type { Webhook } from '../webhook/webhook.ts';
 import { webhookRoute } from '../webhook/webhook-route.ts';
 import { WebhookSources } from '../webhook/webhook-sources.ts';
 import { completed } from './given.ts';
-import { type DepsOption, type UnitOptions, UnitWorld, unitTestProblem } from './unit-world.ts';
+import { type DepsOption, UnitTestEnvironment, type UnitTestOptions, unitTestError } from './unit-test-environment.ts';
 
 /** ReviewOptions configures a request to a webhook, besides its objects. */
 export interface ReviewOptions {
@@ -61,11 +61,11 @@ const ADMIN: UserInfo = { username: 'kubernetes-admin', groups: ['system:masters
 export async function testWebhook<R extends Resource<KubernetesObject>, Deps>(
   kind: R,
   webhook: Webhook<Deps>,
-  options: UnitOptions & DepsOption<Deps>,
+  options: UnitTestOptions & DepsOption<Deps>,
 ): Promise<WebhookTest<ObjectOf<R>, WrittenOf<R>>> {
   const { operator: name = 'unit', domain = 'unit.test', permissions = [] } = options;
   if (kind.id !== webhook.kind.id) {
-    throw unitTestProblem(`the webhook ${webhook.name} handles ${webhook.kind.kind}, not ${kind.kind}`);
+    throw unitTestError(`the webhook ${webhook.name} handles ${webhook.kind.kind}, not ${kind.kind}`);
   }
   const deps = options.deps as Deps;
   const thrown: unknown[] = [];
@@ -83,10 +83,10 @@ export async function testWebhook<R extends Resource<KubernetesObject>, Deps>(
     },
   };
   const operator = defineOperator<unknown>({ name, domain, webhooks: [observed], permissions, setup: () => deps });
-  const world = new UnitWorld(operator, options);
-  const { cache, clock, log } = world;
+  const environment = new UnitTestEnvironment(operator, options);
+  const { cache, clock, log } = environment;
   const sources = new WebhookSources({ webhooks: [observed], cache });
-  const clients = new WebhookClients(world.client, cache);
+  const clients = new WebhookClients(environment.client, cache);
   const route = webhookRoute(observed, {
     operator: name,
     domain,
@@ -96,8 +96,8 @@ export async function testWebhook<R extends Resource<KubernetesObject>, Deps>(
     clock,
     log,
   });
-  world.start();
-  await sources.synced(world.signal);
+  environment.start();
+  await sources.synced(environment.signal);
   let count = 0;
 
   const review = async (
@@ -106,10 +106,10 @@ export async function testWebhook<R extends Resource<KubernetesObject>, Deps>(
     { userInfo = ADMIN, dryRun = false, subresource }: ReviewOptions = {},
   ): Promise<ReviewOutcome<ObjectOf<R>>> => {
     if (!webhook.operations.includes(operation)) {
-      throw unitTestProblem(`the webhook ${webhook.name} does not handle ${operation}: add it to its operations`);
+      throw unitTestError(`the webhook ${webhook.name} does not handle ${operation}: add it to its operations`);
     }
     const { group, version, plural } = kind;
-    const [object, oldObject] = [objects.object, objects.oldObject].map((each) => each && typed(kind, each));
+    const [object, oldObject] = [objects.object, objects.oldObject].map((each) => each && withTypeMeta(kind, each));
     const { metadata } = object ?? oldObject ?? {};
     const request = {
       uid: `unit-${++count}`,
@@ -126,8 +126,8 @@ export async function testWebhook<R extends Resource<KubernetesObject>, Deps>(
     };
     const body = JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request });
     try {
-      const answer = (await route.answer(body, world.signal)) as { readonly response: ReviewResponse };
-      return outcomeOf(answer.response, object as ObjectOf<R> | undefined);
+      const reviewResponse = (await route.respond(body, environment.signal)) as { readonly response: ReviewResponse };
+      return outcomeOf(reviewResponse.response, object as ObjectOf<R> | undefined);
     } catch (error) {
       throw thrown.length > 0 ? thrown.pop() : error;
     }
@@ -137,11 +137,11 @@ export async function testWebhook<R extends Resource<KubernetesObject>, Deps>(
     update: (object, oldObject, more) => review('UPDATE', { object, oldObject }, more),
     delete: (oldObject, more) => review('DELETE', { oldObject }, more),
     clock,
-    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => environment[Symbol.asyncDispose](),
   };
 }
 
-function typed(kind: Resource<KubernetesObject>, object: KubernetesObject): KubernetesObject {
+function withTypeMeta(kind: Resource<KubernetesObject>, object: KubernetesObject): KubernetesObject {
   const { group, version } = kind;
   return { apiVersion: group === '' ? version : `${group}/${version}`, kind: kind.kind, ...completed(kind, object) };
 }

@@ -17,9 +17,9 @@ export interface Incoming {
   readonly headers: Readonly<Record<string, string>>;
   /**
    * read reads the body with back-pressure and must be called only once. Stopping before the end of the body cancels the request.
-   * `onOver` is called as soon as reading stops.
+   * `onDone` is called as soon as reading stops.
    */
-  read(onOver: () => void): ChunkReader;
+  read(onDone: () => void): ChunkReader;
   /** discard ends the request without reading the body. */
   discard(): void;
   /** onEnd calls `callback` once when the request has ended, whether it succeeded or failed. */
@@ -61,8 +61,8 @@ export interface Channel {
   send(outgoing: Outgoing, scope: RequestScope): Promise<Incoming>;
   /** retire stops new requests from using the connection and closes it once its active requests have ended. */
   retire(): void;
-  /** suspect is called after a request timed out while the connection showed no activity. */
-  suspect(): void;
+  /** markSuspect is called after a request timed out while the connection showed no activity. */
+  markSuspect(): void;
   /** destroy closes the connection and fails every request on it. */
   destroy(reason: Error): void;
 }

@@ -10,7 +10,7 @@ export interface ChunkReaderOptions {
    */
   readonly failure: (error: unknown) => unknown;
   /** Called once when reading stops; `complete` is true if the stream reached its end. */
-  readonly onOver: (complete: boolean) => void;
+  readonly onDone: (complete: boolean) => void;
 }
 
 interface Waiter {
@@ -30,10 +30,10 @@ export class ChunkReader implements AsyncIterableIterator<Uint8Array> {
   readonly #options: ChunkReaderOptions;
   #waiter: Waiter | undefined;
   /** Set by `drain`. It receives every chunk, so that the waiter resolves only at the end of the body. */
-  #take: ((chunk: Uint8Array) => void) | undefined;
+  #consume: ((chunk: Uint8Array) => void) | undefined;
   #error: unknown;
   #started = false;
-  #over = false;
+  #finished = false;
 
   constructor(stream: Readable, options: ChunkReaderOptions) {
     this.#stream = stream;
@@ -49,9 +49,9 @@ export class ChunkReader implements AsyncIterableIterator<Uint8Array> {
     });
   }
 
-  /** drain calls `take` for every chunk and resolves after the last one. If `take` throws, reading stops. */
-  async drain(take: (chunk: Uint8Array) => void): Promise<void> {
-    this.#take = take;
+  /** drain calls `consume` for every chunk and resolves after the last one. If `consume` throws, reading stops. */
+  async drain(consume: (chunk: Uint8Array) => void): Promise<void> {
+    this.#consume = consume;
     await this.next();
   }
 
@@ -88,9 +88,9 @@ export class ChunkReader implements AsyncIterableIterator<Uint8Array> {
       return;
     }
     const complete = this.#stream.readableEnded;
-    if (!complete && !this.#stream.destroyed && !this.#over) return;
+    if (!complete && !this.#stream.destroyed && !this.#finished) return;
     this.#waiter = undefined;
-    if (this.#over) {
+    if (this.#finished) {
       waiter.resolve(DONE);
       return;
     }
@@ -101,17 +101,17 @@ export class ChunkReader implements AsyncIterableIterator<Uint8Array> {
   };
 
   #read(): Uint8Array | null {
-    return this.#over || this.#stream.destroyed ? null : (this.#stream.read() as Uint8Array | null);
+    return this.#finished || this.#stream.destroyed ? null : (this.#stream.read() as Uint8Array | null);
   }
 
-  /** #handOver returns whether the reader wants more chunks. */
+  /** #transferHint returns whether the reader wants more chunks. */
   #handOver(chunk: Uint8Array, waiter: Waiter): boolean {
-    if (!this.#take) {
+    if (!this.#consume) {
       waiter.resolve({ done: false, value: chunk });
       return false;
     }
     try {
-      this.#take(chunk);
+      this.#consume(chunk);
       return true;
     } catch (error) {
       this.#end(false);
@@ -121,12 +121,12 @@ export class ChunkReader implements AsyncIterableIterator<Uint8Array> {
   }
 
   #end(complete: boolean): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#finished) return;
+    this.#finished = true;
     this.#stream.off('readable', this.#proceed);
     this.#stream.off('end', this.#proceed);
     this.#stream.off('close', this.#proceed);
     this.#stream.off('error', this.#fail);
-    this.#options.onOver(complete);
+    this.#options.onDone(complete);
   }
 }

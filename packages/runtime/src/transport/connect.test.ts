@@ -78,17 +78,17 @@ test('rejects promptly with the abort reason before sending and while connecting
     stream.respond({ ':status': 200 });
     stream.write('some');
   });
-  await using mute = await listen(
+  await using silentServer = await listen(
     createServer(() => {}),
     (port) => ({ server: `https://127.0.0.1:${port}` }),
   );
   await using transport = connect(server.config, { wire, maxInFlight: 1 });
-  await using unanswered = connect(mute.config, { wire });
+  await using unanswered = connect(silentServer.config, { wire });
   const abort = new AbortController();
   const more = { signal: abort.signal };
 
   const connecting = outcome(unanswered.request(get('/', more)));
-  await until(() => mute.connections() === 1);
+  await until(() => silentServer.connections() === 1);
   const waiting = outcome(transport.request(get('/silent', more)));
   await until(() => seen.length === 1);
   const queued = outcome(transport.request(get('/silent', more)));
@@ -133,13 +133,13 @@ test('applies the timeout to the whole body of a call but only to the headers of
 
 test('reports a connect timeout when the server never finishes the handshake', async () => {
   const wire = new VirtualClock();
-  await using mute = await listen(
+  await using silentServer = await listen(
     createServer(() => {}),
     (port) => ({ server: `https://127.0.0.1:${port}`, source: 'context "x" of /kubeconfig' }),
   );
-  await using transport = connect(mute.config, { wire });
+  await using transport = connect(silentServer.config, { wire });
   const result = outcome(transport.request(get('/')));
-  await until(() => mute.connections() === 1);
+  await until(() => silentServer.connections() === 1);
   await wire.advance(10_000);
   expect(await result).toMatchObject({
     code: 'BOWLINE_TRANSPORT_CONNECT_TIMEOUT',

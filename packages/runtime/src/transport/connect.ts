@@ -9,7 +9,7 @@ import { FlowSlots } from './flow-slots.ts';
 import { impersonationHeaders } from './impersonation.ts';
 import { RequestScope } from './request-scope.ts';
 import type { Lane, Transport, TransportRequest, TransportResponse } from './transport.ts';
-import { TransportError, type Where } from './transport-error.ts';
+import { type Endpoint, TransportError } from './transport-error.ts';
 
 /** TransportOptions configures the connections to one API server. */
 export interface TransportOptions {
@@ -72,7 +72,7 @@ class HttpTransport implements Transport {
   readonly #config: ConnectionConfig;
   readonly #wire: Clock;
   readonly #log: Log;
-  readonly #where: Where;
+  readonly #endpoint: Endpoint;
   readonly #prefix: string;
   readonly #impersonate: Impersonation | undefined;
   readonly #timeoutMs: number;
@@ -92,7 +92,7 @@ class HttpTransport implements Transport {
     this.#config = config;
     this.#wire = options.wire ?? systemClock;
     this.#log = options.log ?? silentLog;
-    this.#where = { server: url.origin, source: config.source ?? url.origin };
+    this.#endpoint = { server: url.origin, source: config.source ?? url.origin };
     this.#prefix = url.pathname.replace(/\/$/, '');
     this.#impersonate = config.impersonate;
     this.#timeoutMs = options.timeoutMs ?? 30_000;
@@ -129,17 +129,17 @@ class HttpTransport implements Transport {
     const [{ openSocket }, { Http2Channel }] = await Promise.all([import('./socket.ts'), import('./http2-channel.ts')]);
     const opened = await openSocket({
       config: this.#config,
-      where: this.#where,
+      endpoint: this.#endpoint,
       wire: this.#wire,
       connectTimeoutMs,
       signal: this.#ended.signal,
     });
-    this.#log.debug('connected to the API server', { server: this.#where.server, protocol: opened.protocol });
-    const common = { where: this.#where, wire: this.#wire, onUnusable };
+    this.#log.debug('connected to the API server', { server: this.#endpoint.server, protocol: opened.protocol });
+    const common = { endpoint: this.#endpoint, wire: this.#wire, onUnusable };
     if (opened.protocol === 'h2') {
       return Http2Channel.open(opened, {
         ...common,
-        authority: this.#where.server,
+        authority: this.#endpoint.server,
         connectTimeoutMs,
         signal: this.#ended.signal,
         maxStreams,
@@ -192,7 +192,7 @@ class HttpTransport implements Transport {
         if (this.#watches >= this.#maxWatches) {
           throw new TransportError(
             'BOWLINE_TRANSPORT_WATCH_LIMIT',
-            `${this.#maxWatches} watches are open on ${this.#where.server}: share informers, or raise maxWatches`,
+            `${this.#maxWatches} watches are open on ${this.#endpoint.server}: share informers, or raise maxWatches`,
           );
         }
         this.#watches++;
@@ -278,7 +278,7 @@ class HttpTransport implements Transport {
     const unsubscribe = scope.onCancel((reason) => {
       // The next request must not use the same dead connection: a lease renewal cannot wait for the PING to time out.
       const timedOut = reason instanceof TransportError && reason.code === 'BOWLINE_TRANSPORT_TIMEOUT';
-      if (timedOut && channel.aliveAt() <= startedAt) channel.suspect();
+      if (timedOut && channel.aliveAt() <= startedAt) channel.markSuspect();
     });
     try {
       scope.throwIfCancelled();
@@ -348,7 +348,7 @@ class HttpTransport implements Transport {
   #timedOut(request: TransportRequest, timeoutMs: number): TransportError {
     return new TransportError(
       'BOWLINE_TRANSPORT_TIMEOUT',
-      `${request.method} ${pathOnly(request.path)} on ${this.#where.server} took longer than ${timeoutMs} ms: the API server may be overloaded or unreachable; raise timeoutMs if it is only slow`,
+      `${request.method} ${pathOnly(request.path)} on ${this.#endpoint.server} took longer than ${timeoutMs} ms: the API server may be overloaded or unreachable; raise timeoutMs if it is only slow`,
       { mayHaveBeenProcessed: true },
     );
   }
@@ -356,14 +356,14 @@ class HttpTransport implements Transport {
   #notSent(request: TransportRequest, waitedMs: number): TransportError {
     return new TransportError(
       'BOWLINE_TRANSPORT_TIMEOUT',
-      `${request.method} ${pathOnly(request.path)} was not sent to ${this.#where.server}: ${this.#slots.limit} other requests were still running after ${waitedMs} ms; check what they wait for (for example an admission webhook), or raise maxInFlight`,
+      `${request.method} ${pathOnly(request.path)} was not sent to ${this.#endpoint.server}: ${this.#slots.limit} other requests were still running after ${waitedMs} ms; check what they wait for (for example an admission webhook), or raise maxInFlight`,
     );
   }
 
   #refused(error: Unprocessed): TransportError {
     return new TransportError(
       'BOWLINE_TRANSPORT_REFUSED',
-      `${this.#where.server} refused the request ${MAX_ATTEMPTS} times without processing it (${error.reason}): it is shutting down or overloaded`,
+      `${this.#endpoint.server} refused the request ${MAX_ATTEMPTS} times without processing it (${error.reason}): it is shutting down or overloaded`,
       { cause: error },
     );
   }
@@ -371,7 +371,7 @@ class HttpTransport implements Transport {
   async close(): Promise<void> {
     if (!this.#ended.signal.aborted) {
       this.#ended.abort(
-        new TransportError('BOWLINE_TRANSPORT_CLOSED', `the transport to ${this.#where.server} was closed`, {
+        new TransportError('BOWLINE_TRANSPORT_CLOSED', `the transport to ${this.#endpoint.server} was closed`, {
           retryable: false,
         }),
       );

@@ -74,15 +74,15 @@ test('reports a request that never got a slot as not sent, and releases every sl
   const wire = new VirtualClock();
   await using server = await hangingServer('stuck', 'slow');
   await using transport = connect(server.config, { wire, maxInFlight: 2 });
-  const ask = (namespace: string, more: object = {}) =>
+  const sendRequest = (namespace: string, more: object = {}) =>
     outcome(
       transport.request(get(`/namespaces/${namespace}/x`, { flow: namespace, timeoutMs: 60_000, waitMs: 0, ...more })),
     );
   const abort = new AbortController();
-  const holding = [ask('stuck', { signal: abort.signal }), ask('slow', { signal: abort.signal })];
+  const holding = [sendRequest('stuck', { signal: abort.signal }), sendRequest('slow', { signal: abort.signal })];
   await until(() => server.held.length === 2);
-  const never = ask('fine', { timeoutMs: 1_000, waitMs: 2_000 });
-  const behind = ask('stuck', { timeoutMs: 1_000, waitMs: 2_000 });
+  const never = sendRequest('fine', { timeoutMs: 1_000, waitMs: 2_000 });
+  const behind = sendRequest('stuck', { timeoutMs: 1_000, waitMs: 2_000 });
   await wire.advance(1_000);
   // Waiting for slots of its own flow counts against its timeout.
   expect(await behind).toMatchObject({ code: 'BOWLINE_TRANSPORT_TIMEOUT' });
@@ -94,5 +94,11 @@ test('reports a request that never got a slot as not sent, and releases every sl
   });
   abort.abort(new Error('over'));
   await Promise.all(holding);
-  expect(await Promise.all(['a', 'b', 'a', 'b', 'a'].map((each) => ask(each)))).toEqual(['{}', '{}', '{}', '{}', '{}']);
+  expect(await Promise.all(['a', 'b', 'a', 'b', 'a'].map((each) => sendRequest(each)))).toEqual([
+    '{}',
+    '{}',
+    '{}',
+    '{}',
+    '{}',
+  ]);
 });

@@ -6,11 +6,11 @@ import { type Channel, type Incoming, type Outgoing, Unprocessed } from './chann
 import { ChunkReader } from './chunk-reader.ts';
 import type { RequestScope } from './request-scope.ts';
 import type { OpenSocket } from './socket.ts';
-import { errorCodeOf, lostError, TransportError, type Where } from './transport-error.ts';
+import { type Endpoint, errorCodeOf, lostError, TransportError } from './transport-error.ts';
 
 /** Http1ChannelOptions configures one HTTP/1.1 connection. */
 export interface Http1ChannelOptions {
-  readonly where: Where;
+  readonly endpoint: Endpoint;
   readonly authority: string;
   readonly wire: Clock;
   /** Called once when the connection accepts no more requests. */
@@ -97,15 +97,15 @@ export class Http1Channel implements Channel {
         resolve({
           status: response.statusCode ?? 0,
           headers: plain,
-          read: (onOver) =>
+          read: (onDone) =>
             new ChunkReader(response, {
               onChunk: () => this.#alive(),
               failure: (error) => {
                 if (scope.cancelled) return scope.reason;
                 return response.complete && response.readableEnded ? undefined : this.#failed(error);
               },
-              onOver: (complete) => {
-                onOver();
+              onDone: (complete) => {
+                onDone();
                 if (!complete) request.destroy();
               },
             }),
@@ -126,7 +126,7 @@ export class Http1Channel implements Channel {
     if (cause instanceof TransportError) return cause;
     const code = errorCodeOf(cause);
     return lostError(
-      this.#options.where,
+      this.#options.endpoint,
       code === '' ? 'the server closed it before the response was complete' : code,
       cause,
     );
@@ -137,8 +137,8 @@ export class Http1Channel implements Channel {
     if (!this.#busy) this.#socket.destroy();
   }
 
-  suspect(): void {
-    this.destroy(lostError(this.#options.where, 'it was inactive while a request timed out'));
+  markSuspect(): void {
+    this.destroy(lostError(this.#options.endpoint, 'it was inactive while a request timed out'));
   }
 
   destroy(reason: Error): void {

@@ -38,10 +38,10 @@ test.each([
   });
   await using transport = connect(server.config);
   await outcome(transport.request(get('/')));
-  let asked = 0;
-  const request = get('/', { method: 'POST', body: '{}', beforeSend: () => asked++ });
+  let beforeSendCalls = 0;
+  const request = get('/', { method: 'POST', body: '{}', beforeSend: () => beforeSendCalls++ });
   expect(await outcome(transport.request(request))).toBe('write 2');
-  expect(asked).toBe(2);
+  expect(beforeSendCalls).toBe(2);
 });
 
 test('retries refused streams', async () => {
@@ -100,14 +100,14 @@ test('detects a half-open connection by PING and fails its requests', async () =
   const openedAt = watch.aliveAt();
   await wire.advance(15_000);
   await until(() => watch.aliveAt() > openedAt);
-  const lastLife = watch.aliveAt();
+  const lastActivityAt = watch.aliveAt();
 
   relay.hold();
   const next = chunks.next().catch((error: unknown) => error);
   await wire.advance(15_000);
   await wire.advance(10_000);
   expect(await next).toMatchObject({ code: 'BOWLINE_TRANSPORT_CONNECTION_LOST' });
-  expect(watch.aliveAt()).toBe(lastLife);
+  expect(watch.aliveAt()).toBe(lastActivityAt);
   expect(await outcome(transport.request(get('/after', { lane: 'watch' })))).toBe('alive');
   expect(relay.connections()).toBe(2);
 });

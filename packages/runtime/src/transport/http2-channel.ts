@@ -6,11 +6,11 @@ import { Unprocessed } from './channel.ts';
 import { ChunkReader } from './chunk-reader.ts';
 import type { RequestScope } from './request-scope.ts';
 import type { OpenSocket } from './socket.ts';
-import { connectError, errorCodeOf, lostError, TransportError, type Where } from './transport-error.ts';
+import { connectError, type Endpoint, errorCodeOf, lostError, TransportError } from './transport-error.ts';
 
 /** Http2ChannelOptions configures one HTTP/2 connection. */
 export interface Http2ChannelOptions {
-  readonly where: Where;
+  readonly endpoint: Endpoint;
   readonly authority: string;
   readonly wire: Clock;
   readonly maxStreams: number;
@@ -36,7 +36,7 @@ const CONNECTION_WINDOW_BYTES = 16 * 2 ** 20;
 const SESSION_MEMORY_MB = 256;
 
 /** The errors with which Node refuses a stream on a session that is closing or has used up its stream IDs. */
-const SESSION_OVER = new Set([
+const SESSION_CLOSED = new Set([
   'ERR_HTTP2_GOAWAY_SESSION',
   'ERR_HTTP2_INVALID_SESSION',
   'ERR_HTTP2_OUT_OF_STREAMS',
@@ -93,12 +93,12 @@ export class Http2Channel implements Channel {
     session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
     const channel = new Http2Channel(session, opened, options);
     return new Promise((resolve, reject) => {
-      const { wire, where, connectTimeoutMs, signal } = options;
+      const { wire, endpoint, connectTimeoutMs, signal } = options;
       const timer = wire.setTimer(connectTimeoutMs, () => {
         channel.destroy(
           new TransportError(
             'BOWLINE_TRANSPORT_CONNECT_TIMEOUT',
-            `${where.server} (${where.source}) accepted a connection but sent no HTTP/2 settings within ${connectTimeoutMs} ms: check that the address is an API server`,
+            `${endpoint.server} (${endpoint.source}) accepted a connection but sent no HTTP/2 settings within ${connectTimeoutMs} ms: check that the address is an API server`,
           ),
         );
       });
@@ -114,7 +114,7 @@ export class Http2Channel implements Channel {
       };
       const onClose = (): void => {
         settle();
-        reject(connectError(channel.#failure, where));
+        reject(connectError(channel.#failure, endpoint));
       };
       const onAbort = (): void =>
         channel.destroy(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
@@ -153,7 +153,7 @@ export class Http2Channel implements Channel {
     } catch (error) {
       // Node throws before it sends anything; an error that is not about the session is caused by the request.
       const code = errorCodeOf(error);
-      if (!SESSION_OVER.has(code)) throw error;
+      if (!SESSION_CLOSED.has(code)) throw error;
       this.retire();
       throw new Unprocessed(code, error);
     }
@@ -184,7 +184,7 @@ export class Http2Channel implements Channel {
         resolve({
           status: headers[':status'] ?? 0,
           headers: plainHeaders(headers),
-          read: (onOver) =>
+          read: (onDone) =>
             new ChunkReader(stream, {
               onChunk: () => this.#alive(),
               failure: (error) => {
@@ -193,8 +193,8 @@ export class Http2Channel implements Channel {
                 const whole = stream.readableEnded && !stream.aborted && (stream.rstCode ?? 0) === 0;
                 return whole ? undefined : this.#streamError(stream, failure ?? error);
               },
-              onOver: (complete) => {
-                onOver();
+              onDone: (complete) => {
+                onDone();
                 if (!complete) end(stream);
               },
             }),
@@ -227,7 +227,7 @@ export class Http2Channel implements Channel {
         : code === '' || code === 'ERR_STREAM_PREMATURE_CLOSE'
           ? 'the server closed it before the response was complete'
           : code;
-    return lostError(this.#options.where, why, cause);
+    return lostError(this.#options.endpoint, why, cause);
   }
 
   retire(): void {
@@ -235,7 +235,7 @@ export class Http2Channel implements Channel {
     this.#closeWhenDrained();
   }
 
-  suspect(): void {
+  markSuspect(): void {
     this.retire();
     this.#ping();
   }
@@ -292,7 +292,7 @@ export class Http2Channel implements Channel {
   #pingTimedOut(): void {
     if (!this.#pinging || this.#session.destroyed) return;
     this.destroy(
-      lostError(this.#options.where, `no acknowledgement of a PING within ${this.#options.pingTimeoutMs} ms`),
+      lostError(this.#options.endpoint, `no acknowledgement of a PING within ${this.#options.pingTimeoutMs} ms`),
     );
   }
 }

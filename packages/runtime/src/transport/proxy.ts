@@ -1,14 +1,14 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
-import { errorCodeOf, TransportError, type Where } from './transport-error.ts';
+import { type Endpoint, errorCodeOf, TransportError } from './transport-error.ts';
 
 /** ProxyOptions configures the proxy and the host to reach through it. */
 export interface ProxyOptions {
   readonly proxyUrl: string;
   readonly host: string;
   readonly port: number;
-  readonly where: Where;
+  readonly endpoint: Endpoint;
   /** Called with every socket, so that the caller can destroy it. */
   readonly opened: (socket: Socket) => void;
 }
@@ -21,7 +21,7 @@ export function connectThroughProxy(options: ProxyOptions): Promise<Socket> {
     return Promise.reject(
       new TransportError(
         'BOWLINE_TRANSPORT_PROXY',
-        `proxy-url ${displayedUrl} of ${options.where.source} is not supported: only http:// and https:// proxies are`,
+        `proxy-url ${displayedUrl} of ${options.endpoint.source} is not supported: only http:// and https:// proxies are`,
         { retryable: false },
       ),
     );
@@ -63,7 +63,7 @@ export function connectThroughProxy(options: ProxyOptions): Promise<Socket> {
       reject(
         new TransportError(
           'BOWLINE_TRANSPORT_PROXY',
-          `cannot reach ${options.where.server} through the proxy ${displayedUrl} (${errorCodeOf(cause)}): check proxy-url of ${options.where.source}`,
+          `cannot reach ${options.endpoint.server} through the proxy ${displayedUrl} (${errorCodeOf(cause)}): check proxy-url of ${options.endpoint.source}`,
           { cause },
         ),
       );

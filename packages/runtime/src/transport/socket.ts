@@ -2,7 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { Clock } from '@bowline/machinery';
 import type { ConnectionConfig } from './connection-config.ts';
-import { connectError, TransportError, type Where } from './transport-error.ts';
+import { connectError, type Endpoint, TransportError } from './transport-error.ts';
 
 /** OpenSocket is a connected socket, verified if the server uses TLS. */
 export interface OpenSocket {
@@ -15,7 +15,7 @@ export interface OpenSocket {
 /** SocketOptions configures where to connect to and the timeout. */
 export interface SocketOptions {
   readonly config: ConnectionConfig;
-  readonly where: Where;
+  readonly endpoint: Endpoint;
   readonly wire: Clock;
   readonly connectTimeoutMs: number;
   /** Aborted when the transport is closed. */
@@ -44,7 +44,7 @@ export async function openSocket(options: SocketOptions): Promise<OpenSocket> {
     fail(
       new TransportError(
         'BOWLINE_TRANSPORT_CONNECT_TIMEOUT',
-        `${options.where.server} (${options.where.source}) did not accept a connection within ${options.connectTimeoutMs} ms: check the address, firewalls and proxy-url`,
+        `${options.endpoint.server} (${options.endpoint.source}) did not accept a connection within ${options.connectTimeoutMs} ms: check the address, firewalls and proxy-url`,
       ),
     );
   });
@@ -56,7 +56,7 @@ export async function openSocket(options: SocketOptions): Promise<OpenSocket> {
   } catch (error) {
     work.catch(() => {});
     for (const socket of opened) socket.destroy();
-    throw options.signal.aborted ? error : connectError(error, options.where);
+    throw options.signal.aborted ? error : connectError(error, options.endpoint);
   } finally {
     timer.cancel();
     options.signal.removeEventListener('abort', onAbort);
@@ -64,7 +64,7 @@ export async function openSocket(options: SocketOptions): Promise<OpenSocket> {
 }
 
 async function establish(options: SocketOptions, opened: (socket: Socket) => void): Promise<OpenSocket> {
-  const { config, where } = options;
+  const { config, endpoint } = options;
   const url = new URL(config.server);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const secure = url.protocol === 'https:';
@@ -79,7 +79,7 @@ async function establish(options: SocketOptions, opened: (socket: Socket) => voi
     await once(raw, 'connect');
   } else {
     const { connectThroughProxy } = await import('./proxy.ts');
-    raw = await connectThroughProxy({ proxyUrl: config.proxyUrl, host, port, where, opened });
+    raw = await connectThroughProxy({ proxyUrl: config.proxyUrl, host, port, endpoint, opened });
   }
   raw.setNoDelay(true);
   raw.setKeepAlive(true, TCP_KEEP_ALIVE_MS);

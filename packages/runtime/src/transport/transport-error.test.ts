@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { connectError, TransportError } from './transport-error.ts';
 
-const where = { server: 'https://api:6443', source: 'context "x" of /config' };
+const endpoint = { server: 'https://api:6443', source: 'context "x" of /config' };
 
 test.each([
   ['ENOTFOUND', 'BOWLINE_TRANSPORT_UNREACHABLE', 'the host name is unknown', true],
@@ -13,7 +13,7 @@ test.each([
   ['EPROTO', 'BOWLINE_TRANSPORT_TLS', 'check that the server speaks TLS', false],
 ])('explains %s and how to fix it', (code, expected, text, retryable) => {
   const cause = Object.assign(new Error('low-level'), { code });
-  const error = connectError(cause, where);
+  const error = connectError(cause, endpoint);
   expect(error).toMatchObject({ code: expected, retryable, mayHaveBeenProcessed: false, cause });
   expect(error.message).toContain('https://api:6443 (context "x" of /config)');
   expect(error.message).toContain(text);
@@ -21,5 +21,5 @@ test.each([
 
 test('returns a TransportError unchanged', () => {
   const error = new TransportError('BOWLINE_TRANSPORT_PROXY', 'the proxy');
-  expect(connectError(error, where)).toBe(error);
+  expect(connectError(error, endpoint)).toBe(error);
 });

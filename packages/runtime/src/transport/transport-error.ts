@@ -66,8 +66,8 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the connection timed out',
 };
 
-/** Where identifies a connection in messages. */
-export interface Where {
+/** Endpoint identifies a connection in messages. */
+export interface Endpoint {
   /** `https://host:port`. */
   readonly server: string;
   /** The origin of the address. */
@@ -75,11 +75,11 @@ export interface Where {
 }
 
 /** connectError returns the error for a connection that could not be established: why, and how to fix it. */
-export function connectError(cause: unknown, where: Where): TransportError {
+export function connectError(cause: unknown, endpoint: Endpoint): TransportError {
   if (cause instanceof TransportError) return cause;
   // Connecting to a host name with several addresses fails with an AggregateError that has the code of one of them.
   const code = errorCodeOf(cause);
-  const at = `${where.server} (${where.source})`;
+  const at = `${endpoint.server} (${endpoint.source})`;
   if (UNTRUSTED.has(code)) {
     return new TransportError(
       'BOWLINE_TRANSPORT_TLS_UNTRUSTED',
@@ -124,9 +124,13 @@ export function connectError(cause: unknown, where: Where): TransportError {
 }
 
 /** lostError returns the error for a connection that broke while a request was active. */
-export function lostError(where: Where, why: string, cause?: unknown): TransportError {
-  return new TransportError('BOWLINE_TRANSPORT_CONNECTION_LOST', `the connection to ${where.server} was lost: ${why}`, {
-    cause,
-    mayHaveBeenProcessed: true,
-  });
+export function lostError(endpoint: Endpoint, reason: string, cause?: unknown): TransportError {
+  return new TransportError(
+    'BOWLINE_TRANSPORT_CONNECTION_LOST',
+    `the connection to ${endpoint.server} was lost: ${reason}`,
+    {
+      cause,
+      mayHaveBeenProcessed: true,
+    },
+  );
 }

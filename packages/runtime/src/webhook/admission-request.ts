@@ -13,7 +13,7 @@ import type { GroupVersionKind, GroupVersionResource, Operation } from './admiss
 export type SideEffects = 'None' | 'NoneOnDryRun';
 
 /** ReadClient is the read-only part of a client. */
-export type ReadClient = Pick<LiveClient, 'get' | 'find' | 'list' | 'mayI' | 'maySubject'>;
+export type ReadClient = Pick<LiveClient, 'get' | 'find' | 'list' | 'canI' | 'canSubject'>;
 
 /** AdmissionContext is passed to every handler in addition to the objects. Its members may be destructured. */
 export interface AdmissionContext<S, Deps, Live> extends CacheReads<S> {

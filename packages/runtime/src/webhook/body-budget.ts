@@ -21,7 +21,7 @@ export class BodyBudget {
   /** In the order in which they started. */
   readonly #arriving = new Set<ArrivingBody>();
   #held = 0;
-  #tight = false;
+  #isFull = false;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -31,34 +31,34 @@ export class BodyBudget {
   begin(body: ArrivingBody): BodyShare {
     let bytes = 0;
     this.#arriving.add(body);
-    if (this.#tight) this.#settle();
+    if (this.#isFull) this.#pauseOrResume();
     return {
       add: (more) => {
         bytes += more;
         this.#held += more;
-        if (this.#held >= this.#maxBytes) this.#settle();
+        if (this.#held >= this.#maxBytes) this.#pauseOrResume();
       },
       complete: () => {
         this.#arriving.delete(body);
-        if (this.#tight) this.#settle();
+        if (this.#isFull) this.#pauseOrResume();
       },
       [Symbol.dispose]: () => {
         // The rest of the body must be read, even if only to be discarded.
-        if (this.#arriving.delete(body) && this.#tight) body.resume();
+        if (this.#arriving.delete(body) && this.#isFull) body.resume();
         this.#held -= bytes;
         bytes = 0;
-        if (this.#tight) this.#settle();
+        if (this.#isFull) this.#pauseOrResume();
       },
     };
   }
 
-  #settle(): void {
-    this.#tight = this.#held >= this.#maxBytes;
+  #pauseOrResume(): void {
+    this.#isFull = this.#held >= this.#maxBytes;
     let mayArrive = true;
     for (const body of this.#arriving) {
       if (mayArrive) body.resume();
       else body.pause();
-      mayArrive = !this.#tight;
+      mayArrive = !this.#isFull;
     }
   }
 }

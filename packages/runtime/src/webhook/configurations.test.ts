@@ -1,6 +1,6 @@
 import { ConfigMap, Namespace, resource } from '@bowline/kubernetes';
 import { expect, it } from 'vitest';
-import { admit } from './answer.ts';
+import { admit } from './admission-response.ts';
 import { checkWebhooks, differsFrom, serverNames, webhookConfigurations } from './configurations.ts';
 import { mutating, validating } from './declare.ts';
 

@@ -4,7 +4,7 @@ import { project } from '../cache/view.ts';
 import type { LiveClient } from '../controller/live-client.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { ReadClient } from './admission-request.ts';
-import { admit, deny } from './answer.ts';
+import { admit, deny } from './admission-response.ts';
 import { mutating, validating } from './declare.ts';
 import type { Webhook, WebhookOptions } from './webhook.ts';
 

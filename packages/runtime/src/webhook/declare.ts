@@ -4,8 +4,8 @@ import type { View } from '../cache/view.ts';
 import type { NotYetDeclared, Source, SourceOf, SourceOptions } from '../controller/sources.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { AdmissionRequest, LiveFor, SideEffects } from './admission-request.ts';
+import type { MutatingResponse, ValidatingResponse } from './admission-response.ts';
 import type { Operation } from './admission-review.ts';
-import type { MutatingAnswer, ValidatingAnswer } from './answer.ts';
 import type { MutatingOptions, Webhook, WebhookOptions } from './webhook.ts';
 
 /**
@@ -49,7 +49,7 @@ export interface WebhookStart<T, O extends Operation, E extends SideEffects, A>
 export function validating<T extends KubernetesObject, const O extends Operation, const E extends SideEffects = 'None'>(
   kind: Resource<T>,
   options: WebhookOptions<O, E>,
-): WebhookStart<T, O, E, ValidatingAnswer> {
+): WebhookStart<T, O, E, ValidatingResponse> {
   // Matching types were checked where the caller specified them; inside the builder they are erased.
   return builder(checked('validating', kind, options), []) as never;
 }
@@ -66,7 +66,7 @@ export function mutating<
   T extends KubernetesObject,
   const O extends 'CREATE' | 'UPDATE',
   const E extends SideEffects = 'None',
->(kind: Resource<T>, options: MutatingOptions<O, E>): WebhookStart<T, O, E, MutatingAnswer<T>> {
+>(kind: Resource<T>, options: MutatingOptions<O, E>): WebhookStart<T, O, E, MutatingResponse<T>> {
   return builder(checked('mutating', kind, options), []) as never;
 }
 

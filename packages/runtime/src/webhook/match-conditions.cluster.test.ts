@@ -1,7 +1,7 @@
 import { cluster } from '@bowline/control-plane/testing';
 import { ConfigMap, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
 import { expect, it } from 'vitest';
-import { admit } from './answer.ts';
+import { admit } from './admission-response.ts';
 import { webhookConfigurations } from './configurations.ts';
 import { validating } from './declare.ts';
 import { ACCEPTED, REFUSED } from './match-conditions.test-support.ts';

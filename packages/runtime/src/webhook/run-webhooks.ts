@@ -7,7 +7,7 @@ import type { HealthCheck } from '../operations/health.ts';
 import { folderLocation, secretLocation } from './certificates/certificate-locations.ts';
 import type { CertificateSource } from './certificates/certificate-source.ts';
 import { ConfigurationsTrust } from './certificates/configurations-trust.ts';
-import { GivenCertificates } from './certificates/given-certificates.ts';
+import { ExternalCertificates } from './certificates/external-certificates.ts';
 import { ManagedCertificates } from './certificates/managed-certificates.ts';
 import { noTrust, type Trust } from './certificates/trust.ts';
 import { checkWebhooks, serverNames, type WebhookAddress, webhookConfigurations } from './configurations.ts';
@@ -135,7 +135,7 @@ function certificateSource(options: WebhooksOptions, address: WebhookAddress): C
       : secretLocation(cache, { namespace, name: certificates.name });
   // For configurations created here no other component publishes the CA.
   const published = certificates.inject || own ? trust() : noTrust;
-  return new GivenCertificates({ ...common, location, names: serverNames(address), trust: published });
+  return new ExternalCertificates({ ...common, location, names: serverNames(address), trust: published });
 }
 
 async function firstCertificate(certificates: CertificateSource, signal: AbortSignal): Promise<void> {

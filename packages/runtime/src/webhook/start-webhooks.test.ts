@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { Cache } from '../cache/cache.ts';
 import { createClient } from '../client/create-client.ts';
 import { ScriptedTransport } from '../client/scripted-transport.test-support.ts';
-import { admit } from './answer.ts';
+import { admit } from './admission-response.ts';
 import { validating } from './declare.ts';
 import { startWebhooks } from './start-webhooks.ts';
 

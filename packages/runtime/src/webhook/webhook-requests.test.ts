@@ -1,7 +1,7 @@
 import { connect as connectTls } from 'node:tls';
 import { VirtualClock } from '@bowline/machinery';
 import { expect, it, vi } from 'vitest';
-import { admit, deny } from './answer.ts';
+import { admit, deny } from './admission-response.ts';
 import { ca, cleanUps, gate, review, start } from './webhook-server.test-support.ts';
 
 /** unfinished sends the beginning of a request and then nothing, and resolves to the response. */
@@ -50,7 +50,7 @@ it('rejects requests of a caller that sends endlessly without waiting for respon
   const wire = new VirtualClock();
   const { port, metrics, close } = await start([gate(() => new Promise(() => {}))], { wire });
   const one = `${head(Buffer.byteLength(review()))}${review()}`;
-  const answers = unfinished(port, one.repeat(1_005)).catch(() => '');
+  const responses = unfinished(port, one.repeat(1_005)).catch(() => '');
   await vi.waitFor(
     async () =>
       expect(await metrics.render()).toContain(
@@ -61,5 +61,5 @@ it('rejects requests of a caller that sends endlessly without waiting for respon
   const closed = close();
   await wire.advance(5_000);
   await closed;
-  await answers;
+  await responses;
 });

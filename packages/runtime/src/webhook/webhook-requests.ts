@@ -58,7 +58,7 @@ export class WebhookRequests implements Disposable {
   readonly #limit: WorkLimit;
   readonly #bodies: BodyBudget;
   readonly #metrics: WebhookMetrics;
-  readonly #cut = new AbortController();
+  readonly #cancel = new AbortController();
   readonly #served = new WeakMap<Socket, number>();
   readonly #idle = new Set<() => void>();
   #active = 0;
@@ -71,12 +71,12 @@ export class WebhookRequests implements Disposable {
       options.metrics,
       options.routes.map(({ name }) => name),
     );
-    setMaxListeners(0, this.#cut.signal);
+    setMaxListeners(0, this.#cancel.signal);
   }
 
-  /** cut cancels all active requests. */
-  cut(): void {
-    this.#cut.abort(new HttpProblem(503, 'the webhook server is stopping'));
+  /** cancel cancels all active requests. */
+  cancel(): void {
+    this.#cancel.abort(new HttpProblem(503, 'the webhook server is stopping'));
   }
 
   /** idle resolves as soon as no request is active. */
@@ -95,7 +95,7 @@ export class WebhookRequests implements Disposable {
     this.#active++;
     this.#metrics.started(route.name);
     using scope = new RequestScope({
-      signal: this.#cut.signal,
+      signal: this.#cancel.signal,
       wire,
       timeoutMs: timeLimit(route, search),
       onTimeout: () => new HttpProblem(504, `the webhook ${route.name} did not respond in time`),
@@ -105,8 +105,8 @@ export class WebhookRequests implements Disposable {
     const last = this.#isLast(request.socket);
     let code = 200;
     try {
-      const answer = JSON.stringify(await this.#respond(route, request, scope));
-      send(response, 200, answer, { type: 'application/json', close: last || this.closing });
+      const payload = JSON.stringify(await this.#respond(route, request, scope));
+      send(response, 200, payload, { type: 'application/json', close: last || this.closing });
     } catch (error) {
       const problem = error instanceof HttpProblem ? error : new HttpProblem(500, `the webhook ${route.name} failed`);
       if (problem !== error) log.error('webhook request failed', { webhook: route.name, error });
@@ -143,15 +143,15 @@ export class WebhookRequests implements Disposable {
     // Read before a slot is taken: callers are not authenticated, and a caller that never completes a body must not block others.
     using share = this.#bodies.begin(request);
     const body = await readBody(request, { maxBytes, timeoutMs: BODY_TIMEOUT_MS, scope, share, wire });
-    return await this.#limit.run(scope, (signal) => route.answer(body, signal));
+    return await this.#limit.run(scope, (signal) => route.respond(body, signal));
   }
 }
 
 /** Subtract a twentieth, at least 100 ms: the response needs time to arrive, and the timeout should be reported by us. */
 function timeLimit(route: Route, search: string): number {
-  const asked = new URLSearchParams(search).get('timeout');
-  const waitsMs = Math.min(route.timeoutMs, MAX_REVIEW_MS, durationOf(asked) ?? MAX_REVIEW_MS);
-  return Math.max(50, waitsMs - Math.max(100, waitsMs / 20));
+  const requestedTimeout = new URLSearchParams(search).get('timeout');
+  const limitMs = Math.min(route.timeoutMs, MAX_REVIEW_MS, durationOf(requestedTimeout) ?? MAX_REVIEW_MS);
+  return Math.max(50, limitMs - Math.max(100, limitMs / 20));
 }
 
 /** The API server sends how long it waits: the webhook's timeoutSeconds, or less if the user's request ends earlier. */

@@ -15,8 +15,8 @@ export interface Route {
   readonly name: string;
   /** The maximum time the caller waits. */
   readonly timeoutMs: number;
-  /** answer handles a request body and returns the response body; throws HttpProblem to respond with a status instead. */
-  answer(body: string, signal: AbortSignal): Promise<object>;
+  /** respond handles a request body and returns the response body; throws HttpProblem to respond with a status instead. */
+  respond(body: string, signal: AbortSignal): Promise<object>;
 }
 
 /** RouteOptions holds what is passed to handlers. */
@@ -37,7 +37,7 @@ export function webhookRoute(webhook: Webhook, options: RouteOptions): Route {
     path: webhookPath(options.operator, webhook),
     name,
     timeoutMs: webhook.timeoutSeconds * 1000,
-    async answer(body, signal) {
+    async respond(body, signal) {
       const review = decodeReview(body);
       const log = options.log.with({
         webhook: name,

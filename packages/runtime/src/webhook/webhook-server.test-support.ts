@@ -6,7 +6,7 @@ import { createClient } from '../client/create-client.ts';
 import { ScriptedTransport } from '../client/scripted-transport.test-support.ts';
 import { createMetrics } from '../observability/create-metrics.ts';
 import { silentLog } from '../observability/log.ts';
-import type { admit, deny } from './answer.ts';
+import type { admit, deny } from './admission-response.ts';
 import type { TlsMaterial } from './certificates/certificate-source.ts';
 import { readLeaf } from './certificates/pem.ts';
 import { validating } from './declare.ts';
@@ -82,7 +82,7 @@ export async function start(webhooks: readonly Webhook[], options: StartOptions 
   return { ...site, send, metrics, agent };
 }
 
-export interface Answer {
+export interface TestResponse {
   readonly status: number;
   readonly text: string;
   readonly connection: string | undefined;
@@ -90,7 +90,12 @@ export interface Answer {
 }
 
 /** exchange sends a body and reads the response. */
-export function exchange(port: number, agent: Agent, body: string | Buffer, more: RequestOptions): Promise<Answer> {
+export function exchange(
+  port: number,
+  agent: Agent,
+  body: string | Buffer,
+  more: RequestOptions,
+): Promise<TestResponse> {
   const chunked = more.headers !== undefined && 'transfer-encoding' in more.headers;
   const length = chunked ? {} : { 'content-length': Buffer.byteLength(body) };
   const headers = { 'content-type': 'application/json', ...length, ...more.headers };

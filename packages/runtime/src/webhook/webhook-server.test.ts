@@ -4,7 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import { ConfigMap } from '@bowline/kubernetes';
 import { VirtualClock } from '@bowline/machinery';
 import { expect, it, vi } from 'vitest';
-import { admit, deny } from './answer.ts';
+import { admit, deny } from './admission-response.ts';
 import { validating } from './declare.ts';
 import {
   ca,

@@ -57,7 +57,7 @@ export class WebhookServer {
   readonly #routes = new Map<string, { readonly route: Route; readonly requests: WebhookRequests }>();
   /** By server name in the TLS handshake. */
   readonly #contexts = new Map<string, SecureContext>();
-  readonly #over = new AbortController();
+  readonly #closed = new AbortController();
   #stopped: Promise<void> | undefined;
 
   private constructor(options: WebhookServerOptions) {
@@ -77,8 +77,8 @@ export class WebhookServer {
         void found.requests.handle(found.route, search, request, response);
         return;
       }
-      const there = [...this.#routes.keys()].join(', ') || 'nothing';
-      const problem = new HttpProblem(404, `no webhook is served at this path; served are ${there}`);
+      const paths = [...this.#routes.keys()].join(', ') || 'nothing';
+      const problem = new HttpProblem(404, `no webhook is served at this path; served are ${paths}`);
       refuse(request, response, problem, { close: this.isStopping, maxBodyBytes: UNWANTED_BODY_BYTES });
     });
     this.#server.on('tlsClientError', (error) =>
@@ -166,9 +166,9 @@ export class WebhookServer {
   /** #leave closes one of several sites. Its connections stay open: requests to other sites may use them. */
   async #leave(site: SiteOptions, requests: WebhookRequests): Promise<void> {
     const { wire } = this.#options;
-    using _drain = wire.setTimer(Math.max(site.drainMs, LINGER_MS), () => requests.cut());
+    using _drain = wire.setTimer(Math.max(site.drainMs, LINGER_MS), () => requests.cancel());
     // The others may close meanwhile, and the server with them.
-    await wire.sleep(LINGER_MS, this.#over.signal).catch(() => undefined);
+    await wire.sleep(LINGER_MS, this.#closed.signal).catch(() => undefined);
     this.#remove(site, requests);
     await requests.idle();
   }
@@ -191,13 +191,13 @@ export class WebhookServer {
     // From now on a connection is closed with its next response; one that stays unused is cut.
     using _linger = wire.setTimer(LINGER_MS, () => this.#sockets.closeUnused());
     using _drain = wire.setTimer(drainMs, () => {
-      for (const requests of this.#sites.values()) requests.cut();
+      for (const requests of this.#sites.values()) requests.cancel();
       this.#sockets.closeAll();
     });
     await closed;
     // Only for its cleanup: there is nothing left to close.
     this.#server.close(() => undefined);
     for (const [site, requests] of this.#sites) this.#remove(site, requests);
-    this.#over.abort();
+    this.#closed.abort();
   }
 }

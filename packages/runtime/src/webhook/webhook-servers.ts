@@ -21,7 +21,7 @@ export class WebhookServers {
   readonly #wire: Clock;
   readonly #log: Log;
   #servers: readonly { readonly address: string; readonly server: WebhookServer }[] = [];
-  #turn: Promise<unknown> = Promise.resolve();
+  #previousOpen: Promise<unknown> = Promise.resolve();
 
   constructor(options: WebhookServersOptions = {}) {
     this.#wire = options.wire ?? systemClock;
@@ -34,8 +34,8 @@ export class WebhookServers {
    */
   open(address: string, site: SiteOptions): Promise<Site> {
     // Sequentially: two concurrent calls must find each other's server.
-    const opened = this.#turn.then(() => this.#open(address, site));
-    this.#turn = opened.catch(() => undefined);
+    const opened = this.#previousOpen.then(() => this.#open(address, site));
+    this.#previousOpen = opened.catch(() => undefined);
     return opened;
   }
 
@@ -49,8 +49,8 @@ export class WebhookServers {
     }
     const key = `${listen.host ?? ''}:${listen.port}`;
     this.#servers = this.#servers.filter(({ server }) => !server.isStopping);
-    const here = this.#servers.filter((each) => each.address === key).map(({ server }) => server);
-    const shared = here.find((server) => listen.port !== 0 || server.conflict(site) === undefined);
+    const candidates = this.#servers.filter((each) => each.address === key).map(({ server }) => server);
+    const shared = candidates.find((server) => listen.port !== 0 || server.conflict(site) === undefined);
     if (shared) return shared.open(site);
     const { WebhookServer } = await import('./webhook-server.ts');
     const server = await WebhookServer.listen({ address, listen, wire: this.#wire, log: this.#log });

@@ -1,5 +1,5 @@
 import type { Informer } from '../cache/informer.ts';
-import { cacheReads, indexName, leftOutOf } from '../controller/cache-reads.ts';
+import { cacheReads, indexName, omittedSources } from '../controller/cache-reads.ts';
 import type { CacheReads, SourceTypes } from '../controller/sources.ts';
 import type { Webhook } from './webhook.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
@@ -13,7 +13,7 @@ export class WebhookSources {
     for (const webhook of webhooks) {
       const informers = new Map<string, Informer<unknown>>();
       for (const source of webhook.sources) {
-        if (source.isLeftOut) continue;
+        if (source.isOmitted) continue;
         const { name, resource, view, namespaces, labelSelector, fieldSelector, indexes } = source;
         // The builder checked kind, view and indexes against each other; here their types are erased.
         const informer: Informer<unknown> = cache.informer(resource as never, {
@@ -28,7 +28,7 @@ export class WebhookSources {
         informers.set(name, informer);
         this.#informers.push(informer);
       }
-      this.#reads.set(webhook, cacheReads(`webhook/${webhook.name}`, informers, leftOutOf(webhook.sources)));
+      this.#reads.set(webhook, cacheReads(`webhook/${webhook.name}`, informers, omittedSources(webhook.sources)));
     }
   }
 

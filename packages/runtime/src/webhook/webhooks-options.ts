@@ -23,8 +23,8 @@ export interface ManagedCertificateOptions {
   readonly propagationMs?: number | undefined;
 }
 
-/** GivenCertificateOptions uses a certificate that is managed externally. */
-export type GivenCertificateOptions = (
+/** ExternalCertificateOptions uses a certificate that is managed externally. */
+export type ExternalCertificateOptions = (
   | { readonly kind: 'files' /** Holds tls.crt, tls.key and perhaps ca.crt. */; readonly folder: string }
   | {
       readonly kind: 'secret' /** A Secret in the operator's namespace with tls.crt, tls.key and perhaps ca.crt. */;
@@ -36,7 +36,7 @@ export type GivenCertificateOptions = (
 };
 
 /** CertificateOptions configures where the server's certificate comes from. */
-export type CertificateOptions = ManagedCertificateOptions | GivenCertificateOptions;
+export type CertificateOptions = ManagedCertificateOptions | ExternalCertificateOptions;
 
 /** WebhooksOptions configures how one replica serves the webhooks of one operator. */
 export interface WebhooksOptions {

@@ -21,7 +21,7 @@ import type { ApiError } from '../errors/api-error.ts';
 import { createLog } from '../observability/create-log.ts';
 import { createMetrics } from '../observability/create-metrics.ts';
 import type { AdmissionRequest } from './admission-request.ts';
-import { admit, admitChanged, admitPatched, deny } from './answer.ts';
+import { admit, admitChanged, admitPatched, deny } from './admission-response.ts';
 import { webhookConfigurations } from './configurations.ts';
 import { mutating, validating } from './declare.ts';
 import { startWebhooks } from './start-webhooks.ts';

@@ -23,7 +23,7 @@ async function setUp(c: Cluster, options: Partial<WriterOptions> = {}) {
   const client = new ObservedClient(c.admin);
   const object = await c.admin.create(ConfigMap, { metadata: { namespace: c.namespace, name: 'owner' } });
   const owner = { resource: ConfigMap, object };
-  const writer = createWriter({ client, fieldManager: MANAGER, marks: { owner }, ...options });
+  const writer = createWriter({ client, fieldManager: MANAGER, ownership: { owner }, ...options });
   return { client, owner, writer };
 }
 
@@ -66,7 +66,9 @@ describe('apply', () => {
     ]);
     expect(created.object.metadata?.managedFields?.map(({ manager }) => manager)).toContain(MANAGER);
     expect((await writer.apply(Deployment, deployment(c))).outcome).toBe('unchanged');
-    expect((await restarted(client, { marks: { owner } }).apply(Deployment, deployment(c))).outcome).toBe('unchanged');
+    expect((await restarted(client, { ownership: { owner } }).apply(Deployment, deployment(c))).outcome).toBe(
+      'unchanged',
+    );
     expect(client.verbs()).toBe('find find');
   });
 
@@ -84,7 +86,7 @@ describe('apply', () => {
     const running = cache.run(stop.signal);
     await informer.synced();
     const lookup = informerLookup([informer]);
-    const later = restarted(client, { marks: { owner }, lookup });
+    const later = restarted(client, { ownership: { owner }, lookup });
     expect((await later.apply(Deployment, deployment(c))).outcome).toBe('unchanged');
     expect(client.verbs()).toBe('');
     expect((await later.apply(Deployment, deployment(c, 'example.test/web:2'))).outcome).toBe('configured');
@@ -104,7 +106,7 @@ describe('apply', () => {
     const informer = cache.informer(ConfigMap, { view: 'metadata', namespaces: [c.namespace] });
     const running = cache.run(stop.signal);
     await informer.synced();
-    const later = restarted(client, { marks: { owner }, lookup: informerLookup([informer]) });
+    const later = restarted(client, { ownership: { owner }, lookup: informerLookup([informer]) });
     expect((await later.apply(ConfigMap, child)).outcome).toBe('unchanged');
     expect((await later.apply(ConfigMap, child)).outcome).toBe('unchanged');
     expect(client.verbs()).toBe('find');
@@ -161,7 +163,7 @@ describe('apply', () => {
         },
       ],
     });
-    const cluster_ = createWriter({ client, fieldManager: MANAGER, marks: { owner, labels } });
+    const cluster_ = createWriter({ client, fieldManager: MANAGER, ownership: { owner, labels } });
     await cluster_.apply(ValidatingWebhookConfiguration, webhooks('/a'));
     c.onDispose(() => c.admin.delete(ValidatingWebhookConfiguration, keyOf(webhooks('/a'))));
     await c.admin.patch(ValidatingWebhookConfiguration, keyOf(webhooks('/a')), {
@@ -201,7 +203,7 @@ describe('apply', () => {
   test('rejects an object with another controller, even if it has our labels', async () => {
     await using c = await cluster();
     const { owner, client } = await setUp(c);
-    const writer = createWriter({ client, fieldManager: MANAGER, marks: { owner, labels } });
+    const writer = createWriter({ client, fieldManager: MANAGER, ownership: { owner, labels } });
     const other = await c.admin.create(ConfigMap, { metadata: { namespace: c.namespace, name: 'other' } });
     const reference = {
       apiVersion: 'v1',
@@ -233,8 +235,8 @@ describe('apply', () => {
       b: 'theirs',
     });
     expect(client.verbs()).toBe('find apply find apply');
-    const giveAway = { type: 'merge', body: { metadata: { ownerReferences: null } } } as const;
-    client.before('patch', () => c.admin.patch(ConfigMap, keyOf(child), giveAway));
+    const transferOwnership = { type: 'merge', body: { metadata: { ownerReferences: null } } } as const;
+    client.before('patch', () => c.admin.patch(ConfigMap, keyOf(child), transferOwnership));
     await expect(writer.apply(ConfigMap, { ...child, data: { a: '3' } })).rejects.toMatchObject({
       code: 'BOWLINE_FOREIGN_OBJECT',
     });
@@ -258,7 +260,7 @@ describe('apply', () => {
     await writer.apply(ConfigMap, child);
     client.verbs();
     const former = { ...owner.object, metadata: { ...owner.object.metadata, uid: 'the-one-before' } };
-    const behind = restarted(client, { marks: { owner: { resource: ConfigMap, object: former } } });
+    const behind = restarted(client, { ownership: { owner: { resource: ConfigMap, object: former } } });
     await expect(behind.apply(ConfigMap, { ...child, data: { a: '1' } })).rejects.toMatchObject({
       code: 'BOWLINE_OWNER_STALE',
       retryable: true,
@@ -299,7 +301,7 @@ describe('apply', () => {
     client.verbs();
 
     // The new writer has no record of the desired object: it sends one apply, and nothing is stored.
-    const later = restarted(client, { marks: { owner } });
+    const later = restarted(client, { ownership: { owner } });
     const again = await later.apply(LimitRange, limits);
     expect(again.outcome).toBe('unchanged');
     expect(again.object.metadata?.resourceVersion).toBe(object.metadata?.resourceVersion);
@@ -313,7 +315,7 @@ describe('apply', () => {
     const { client, owner } = await setUp(c);
     const child: ConfigMap = { metadata: { namespace: c.namespace, name: 'child' }, data: { a: '1' } };
     const results = await Promise.all(
-      Array.from({ length: 8 }, () => restarted(client, { marks: { owner } }).apply(ConfigMap, child)),
+      Array.from({ length: 8 }, () => restarted(client, { ownership: { owner } }).apply(ConfigMap, child)),
     );
     expect(new Set(results.map(({ object }: { object: KubernetesObject }) => object.metadata?.uid)).size).toBe(1);
     expect(results.filter(({ outcome }) => outcome === 'created')).toHaveLength(1);

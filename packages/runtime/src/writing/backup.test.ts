@@ -1,15 +1,15 @@
 import { ConfigMap } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../client/create-client.ts';
-import { type ScriptedAnswer, ScriptedTransport } from '../client/scripted-transport.test-support.ts';
+import { type ScriptedResponse, ScriptedTransport } from '../client/scripted-transport.test-support.ts';
 import { saveBackup } from './backup.ts';
 
-const taken: ScriptedAnswer = { status: 409, body: { kind: 'Status', reason: 'AlreadyExists' } };
-const stored = (name: string, data: Record<string, string> | undefined): ScriptedAnswer => ({
+const taken: ScriptedResponse = { status: 409, body: { kind: 'Status', reason: 'AlreadyExists' } };
+const stored = (name: string, data: Record<string, string> | undefined): ScriptedResponse => ({
   body: { metadata: { namespace: 'default', name, uid: 'u', labels: { a: 'b' } }, data },
 });
 
-function save(answers: readonly ScriptedAnswer[], data: Record<string, string>, name = 'a-before') {
+function save(answers: readonly ScriptedResponse[], data: Record<string, string>, name = 'a-before') {
   const transport = new ScriptedTransport(...answers);
   const key = { namespace: 'default', name };
   const tools = { live: createClient({ transport }), fieldManager: 'm' };

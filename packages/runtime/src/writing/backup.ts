@@ -39,7 +39,7 @@ export async function saveBackup<B extends KubernetesObject>(
   const contentOf = options.contentOf ?? withoutMetadata;
   const hash = hashOf(contentOf(content));
   const hashed = `-${hash.slice(0, 8)}`;
-  for (const suffix of options.key.name.length > MOST_NAME_CHARACTERS ? [hashed] : ['', hashed]) {
+  for (const suffix of options.key.name.length > MAX_NAME_CHARACTERS ? [hashed] : ['', hashed]) {
     const key = { ...options.key, name: shorten(options.key.name, suffix) };
     const backup = { ...content, metadata: { ...content.metadata, ...key } };
     try {
@@ -60,11 +60,11 @@ export async function saveBackup<B extends KubernetesObject>(
 }
 
 /** The API's limit. */
-const MOST_NAME_CHARACTERS = 253;
+const MAX_NAME_CHARACTERS = 253;
 
 function shorten(name: string, suffix: string): string {
   // A name may not end in a dot or dash before the suffix, either.
-  return `${name.slice(0, MOST_NAME_CHARACTERS - suffix.length).replace(/[-.]+$/, '')}${suffix}`;
+  return `${name.slice(0, MAX_NAME_CHARACTERS - suffix.length).replace(/[-.]+$/, '')}${suffix}`;
 }
 
 function withoutMetadata({ apiVersion: _, kind: __, metadata: ___, ...content }: KubernetesObject): unknown {

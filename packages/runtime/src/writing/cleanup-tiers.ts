@@ -9,7 +9,7 @@ import {
 import { forEachConcurrently } from '@bowline/machinery';
 import { type Deletion, deletionOf } from './deletion.ts';
 import { removeFinalizer } from './finalizers.ts';
-import type { Removed } from './guarded-delete.ts';
+import type { RemoveResult } from './guarded-delete.ts';
 import type { WriteTools } from './write-client.ts';
 import type { RemoveOptions } from './writer.ts';
 
@@ -44,7 +44,7 @@ export interface CleanupOptions {
    * remove deletes one object if it is ours, and reports whether it is being deleted: call a writer's `remove` with the
    * uid and with the options passed here. After a foreground deletion the object, too, is deleted after its dependents.
    */
-  readonly remove: (leftover: Leftover, options: Pick<RemoveOptions, 'propagationPolicy'>) => Promise<Removed>;
+  readonly remove: (leftover: Leftover, options: Pick<RemoveOptions, 'propagationPolicy'>) => Promise<RemoveResult>;
   /**
    * release gives up one object that stays because the deletion orphans; see the function `release`. Remove what only
    * we would remove, such as a finalizer of ours. It is called again when anything failed. Defaults to leaving the
@@ -57,8 +57,8 @@ export interface CleanupOptions {
   readonly pollMs?: number | undefined;
 }
 
-/** Waiting is an object that a cleanup waits for. */
-export interface Waiting {
+/** WaitingObject is an object that a cleanup waits for. */
+export interface WaitingObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly key: ObjectKey;
@@ -76,13 +76,13 @@ export interface CleanupProgress {
   readonly isDone: boolean;
   /** The tier that the cleanup waits for. */
   readonly tier?: string | undefined;
-  readonly waiting: readonly Waiting[];
+  readonly waiting: readonly WaitingObject[];
   /** Set until the cleanup is done. */
   readonly requeueAfterMs?: number | undefined;
 }
 
 /** How many objects of a tier are processed concurrently. */
-const AT_A_TIME = 16;
+const MAX_CONCURRENT = 16;
 
 /**
  * cleanUpTiers takes the next step of a cleanup: in the first tier that has objects left, it deletes those that are not
@@ -105,9 +105,9 @@ export async function cleanUpTiers(
     return { isDone: true, waiting: [] };
   }
   for (const tier of tiers) {
-    const waiting: Waiting[] = [];
+    const waiting: WaitingObject[] = [];
     await forEachLeftover(tier, tools, async (leftover) => {
-      const state = await takeDown(tools, leftover, tier, options);
+      const state = await removeLeftover(tools, leftover, tier, options);
       if (state) waiting.push(state);
     });
     if (waiting.length === 0) continue;
@@ -128,17 +128,17 @@ async function forEachLeftover(
   { signal }: Pick<WriteTools, 'signal'>,
   work: (leftover: Leftover) => Promise<unknown>,
 ): Promise<void> {
-  const [failure] = await forEachConcurrently(await tier.find(), AT_A_TIME, work, { signal });
+  const [failure] = await forEachConcurrently(await tier.find(), MAX_CONCURRENT, work, { signal });
   if (failure) throw failure.error;
 }
 
-/** takeDown does what is possible now for one object; it returns undefined when the object is gone, or was not ours. */
-async function takeDown(
+/** removeLeftover does what is possible now for one object; it returns undefined when the object is gone, or was not ours. */
+async function removeLeftover(
   { live, clock, fieldManager, signal }: WriteTools,
   leftover: Leftover,
   tier: CleanupTier,
   options: CleanupOptions,
-): Promise<Waiting | undefined> {
+): Promise<WaitingObject | undefined> {
   const { deletion } = options;
   const propagationPolicy = deletion.mode === 'foreground' ? 'Foreground' : 'Background';
   const limitMs = tier.timeoutMs ?? options.timeoutMs ?? 30_000;
@@ -149,9 +149,9 @@ async function takeDown(
   const state = waitingFor(leftover, object, limitMs, clock);
   const { forcedFinalizer } = tier;
   if (!state.isOverdue || !forcedFinalizer || !state.finalizers.includes(forcedFinalizer)) return state;
-  const freed = await removeFinalizer(live, leftover.resource, object, forcedFinalizer, { fieldManager, signal });
-  if (!freed?.metadata?.finalizers?.length) return undefined;
-  return { ...waitingFor(leftover, freed, limitMs, clock), wasForced: true };
+  const released = await removeFinalizer(live, leftover.resource, object, forcedFinalizer, { fieldManager, signal });
+  if (!released?.metadata?.finalizers?.length) return undefined;
+  return { ...waitingFor(leftover, released, limitMs, clock), wasForced: true };
 }
 
 function waitingFor(
@@ -159,7 +159,7 @@ function waitingFor(
   object: KubernetesObject,
   limitMs: number,
   clock: WriteTools['clock'],
-): Waiting {
+): WaitingObject {
   const { resource } = leftover;
   const deadline = (deletionOf(object)?.at ?? clock.now()) + limitMs;
   return {

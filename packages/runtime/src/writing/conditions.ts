@@ -16,8 +16,8 @@ export interface ConditionUpdate {
 }
 
 /** The API's own limits for conditions. */
-const LONGEST_MESSAGE = 32_768;
-const LONGEST_REASON = 1024;
+const MAX_MESSAGE_LENGTH = 32_768;
+const MAX_REASON_LENGTH = 1024;
 
 /**
  * mergeConditions returns the conditions after some updates: merged by type, others unchanged and in place, new ones at
@@ -31,17 +31,17 @@ export function mergeConditions(
   const next = [...previous];
   let isChanged = false;
   for (const update of updates) {
-    const place = next.findIndex(({ type }) => type === update.type);
-    const before = next[place];
+    const index = next.findIndex(({ type }) => type === update.type);
+    const before = next[index];
     if (update.status === undefined) {
-      if (before) next.splice(place, 1);
+      if (before) next.splice(index, 1);
       isChanged ||= before !== undefined;
       continue;
     }
     const after = conditionOf(update, update.status, before, at);
     if (before && isSame(before, after)) continue;
     isChanged = true;
-    if (before) next[place] = after;
+    if (before) next[index] = after;
     else next.push(after);
   }
   return isChanged ? next : previous;
@@ -61,7 +61,7 @@ function conditionOf(
     type,
     status,
     reason,
-    message: message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE - 1)}…` : message,
+    message: message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH - 1)}…` : message,
     lastTransitionTime,
     ...(generation === undefined ? {} : { observedGeneration: generation }),
   };
@@ -69,7 +69,7 @@ function conditionOf(
 
 /** The API server rejects such a condition with an unhelpful message. */
 function assertReason(type: string, reason: string): void {
-  if (reason.length <= LONGEST_REASON && /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(reason)) return;
+  if (reason.length <= MAX_REASON_LENGTH && /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(reason)) return;
   throw new BowlineError(
     'BOWLINE_CONDITION_INVALID',
     `cannot set the reason of the condition ${type} to ${JSON.stringify(reason.slice(0, 100))}: use one CamelCase word`,

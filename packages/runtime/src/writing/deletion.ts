@@ -24,7 +24,7 @@ export function deletionOf(object: KubernetesObject, annotation?: string): Delet
   const { deletionTimestamp, finalizers = [] } = object.metadata ?? {};
   if (deletionTimestamp === undefined) return undefined;
   const mode =
-    finalizers.includes('orphan') || (annotation !== undefined && isKeptAsOrphaning(object, annotation))
+    finalizers.includes('orphan') || (annotation !== undefined && isRecordedAsOrphaning(object, annotation))
       ? 'orphan'
       : finalizers.includes('foregroundDeletion')
         ? 'foreground'
@@ -33,11 +33,11 @@ export function deletionOf(object: KubernetesObject, annotation?: string): Delet
 }
 
 /**
- * isKeptAsOrphaning reports whether an annotation records on the object that its dependents stay, whatever its
+ * isRecordedAsOrphaning reports whether an annotation records on the object that its dependents stay, whatever its
  * finalizers are by now. The API server records this as a finalizer, which the garbage collector removes once no
  * dependent names the object as its owner any more: long before a cleanup that failed, or was interrupted, is complete.
  */
-export function isKeptAsOrphaning({ metadata }: KubernetesObject, annotation: string): boolean {
+export function isRecordedAsOrphaning({ metadata }: KubernetesObject, annotation: string): boolean {
   return metadata?.annotations?.[annotation] === 'orphan';
 }
 
@@ -45,16 +45,16 @@ export function isKeptAsOrphaning({ metadata }: KubernetesObject, annotation: st
  * isStatus distinguishes a response to a deletion that reports that the object is gone from one that contains the
  * object.
  */
-export function isStatus(answer: KubernetesObject | Status): answer is Status {
-  return answer.kind === 'Status' && answer.apiVersion === 'v1';
+export function isStatus(response: KubernetesObject | Status): response is Status {
+  return response.kind === 'Status' && response.apiVersion === 'v1';
 }
 
 /**
- * livesOn reports whether an object that a deletion returned still exists. For some kinds (Pods, Services, …) the
+ * stillExists reports whether an object that a deletion returned still exists. For some kinds (Pods, Services, …) the
  * server returns the object although it is gone: it still exists only while finalizers or a grace period hold it. A
  * Namespace has its finalizers in its spec.
  */
-export function livesOn(object: KubernetesObject): boolean {
+export function stillExists(object: KubernetesObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata ?? {};
   if (deletionTimestamp === undefined) return false;
   const { spec } = object as { readonly spec?: { readonly finalizers?: readonly string[] } };

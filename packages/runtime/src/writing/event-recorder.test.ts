@@ -3,7 +3,7 @@ import { Event } from '@bowline/kubernetes/events-v1';
 import { seededRandom, VirtualClock } from '@bowline/machinery';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../client/create-client.ts';
-import { type ScriptedAnswer, ScriptedTransport } from '../client/scripted-transport.test-support.ts';
+import { type ScriptedResponse, ScriptedTransport } from '../client/scripted-transport.test-support.ts';
 import { type Log, silentLog } from '../observability/log.ts';
 import { MemoryApiServer } from '../testing/memory-api-server.ts';
 import type { EventMessage, EventReport } from './event.ts';
@@ -14,7 +14,7 @@ const other = { metadata: { namespace: 'default', name: 'b', uid: 'v' } };
 const ready: EventMessage = { type: 'Normal', reason: 'Ready', note: 'it is ready' };
 const broken: EventMessage = { type: 'Warning', reason: 'Broken', note: 'it is broken' };
 
-function setUp(answers: readonly ScriptedAnswer[] = [], options: Partial<EventRecorderOptions> = {}) {
+function setUp(answers: readonly ScriptedResponse[] = [], options: Partial<EventRecorderOptions> = {}) {
   const transport = new ScriptedTransport(...answers, ...Array.from({ length: 50 }, () => ({ body: {} })));
   const clock = new VirtualClock();
   const recorder = new EventRecorder({
@@ -40,29 +40,29 @@ function setUp(answers: readonly ScriptedAnswer[] = [], options: Partial<EventRe
 describe('EventRecorder', () => {
   it('records a state when it begins, not while it lasts, and increments its count when it recurs', async () => {
     const { recorder, sent } = setUp();
-    const look = async (...messages: EventMessage[]): Promise<string[]> => {
+    const observe = async (...messages: EventMessage[]): Promise<string[]> => {
       recorder.transitions(ConfigMap, object, messages);
       return sent();
     };
-    expect(await look(broken)).toEqual(['new Broken']);
-    expect(await look(broken)).toEqual([]);
-    expect(await look(broken, ready)).toEqual(['new Ready']);
-    expect(await look(ready)).toEqual([]);
-    expect(await look(broken)).toEqual(['count 2']);
-    expect(await look()).toEqual([]);
-    expect(await look(broken, broken)).toEqual(['count 3']);
+    expect(await observe(broken)).toEqual(['new Broken']);
+    expect(await observe(broken)).toEqual([]);
+    expect(await observe(broken, ready)).toEqual(['new Ready']);
+    expect(await observe(ready)).toEqual([]);
+    expect(await observe(broken)).toEqual(['count 2']);
+    expect(await observe()).toEqual([]);
+    expect(await observe(broken, broken)).toEqual(['count 3']);
   });
 
   it('does not send a normal event of a first observation unless isNews, but does after one without messages', async () => {
     const { recorder, sent } = setUp();
-    const look = async (messages: readonly EventMessage[], about = object): Promise<string[]> => {
+    const observe = async (messages: readonly EventMessage[], about = object): Promise<string[]> => {
       recorder.transitions(ConfigMap, about, messages, { isNews: false });
       return sent();
     };
-    expect(await look([ready])).toEqual([]);
-    expect(await look([broken, ready])).toEqual(['new Broken']);
-    expect(await look([], other)).toEqual([]);
-    expect(await look([ready], other)).toEqual(['new Ready']);
+    expect(await observe([ready])).toEqual([]);
+    expect(await observe([broken, ready])).toEqual(['new Broken']);
+    expect(await observe([], other)).toEqual([]);
+    expect(await observe([ready], other)).toEqual(['new Ready']);
   });
 
   it('compares the messages about each object with those of the previous observation with the same key', async () => {
@@ -71,25 +71,28 @@ describe('EventRecorder', () => {
       regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: `pod-${uid}`, uid },
       message,
     });
-    const look = async (key: string, ...reports: EventReport[]): Promise<string[]> => {
+    const observe = async (key: string, ...reports: EventReport[]): Promise<string[]> => {
       recorder.reports(key, reports);
       return sent();
     };
-    expect(await look('a', about('1', broken), about('2', broken), about('1', broken))).toEqual([
+    expect(await observe('a', about('1', broken), about('2', broken), about('1', broken))).toEqual([
       'new Broken',
       'new Broken',
     ]);
     expect((transport.sent(1) as Event).regarding).toMatchObject({ kind: 'Pod', name: 'pod-2', uid: '2' });
-    expect(await look('a', about('1', broken), about('2', ready))).toEqual(['new Ready']);
+    expect(await observe('a', about('1', broken), about('2', ready))).toEqual(['new Ready']);
     // Another key reports the same about the same object: it is counted up.
-    expect(await look('b', about('1', broken))).toEqual(['count 2']);
-    expect(await look('a')).toEqual([]);
-    expect(await look('b', about('1', broken))).toEqual([]);
-    expect(await look('a', about('1', broken))).toEqual(['count 3']);
+    expect(await observe('b', about('1', broken))).toEqual(['count 2']);
+    expect(await observe('a')).toEqual([]);
+    expect(await observe('b', about('1', broken))).toEqual([]);
+    expect(await observe('a', about('1', broken))).toEqual(['count 3']);
   });
 
   it('creates a new event when the last one is old or gone', async () => {
-    const gone: ScriptedAnswer = { status: 404, body: { kind: 'Status', reason: 'NotFound', details: { name: 'x' } } };
+    const gone: ScriptedResponse = {
+      status: 404,
+      body: { kind: 'Status', reason: 'NotFound', details: { name: 'x' } },
+    };
     const { recorder, sent, clock } = setUp([{ body: {} }, { body: {} }, gone]);
     recorder.record(ConfigMap, object, ready);
     expect(await sent()).toEqual(['new Ready']);
@@ -102,12 +105,12 @@ describe('EventRecorder', () => {
 
   it('limits the events of one object without affecting another', async () => {
     const { recorder, sent, clock } = setUp([], { burst: 2, refillMs: 1_000 });
-    const say = (text: string, about = object) => recorder.record(ConfigMap, about, { ...ready, reason: text });
-    for (const text of ['A', 'B', 'C']) say(text);
-    say('D', other);
+    const record = (text: string, about = object) => recorder.record(ConfigMap, about, { ...ready, reason: text });
+    for (const text of ['A', 'B', 'C']) record(text);
+    record('D', other);
     expect(await sent()).toEqual(['new A', 'new B', 'new D']);
     await clock.advance(1_000);
-    for (const text of ['E', 'F']) say(text);
+    for (const text of ['E', 'F']) record(text);
     expect(await sent()).toEqual(['new E']);
   });
 
@@ -124,16 +127,16 @@ describe('EventRecorder', () => {
 
   it('sends rejected and rate-limited events when they are reported again', async () => {
     const { recorder, sent, clock } = setUp([{ status: 500, body: {} }, { body: {} }], { burst: 2, refillMs: 1_000 });
-    const look = async (...messages: EventMessage[]): Promise<string[]> => {
+    const observe = async (...messages: EventMessage[]): Promise<string[]> => {
       recorder.transitions(ConfigMap, object, messages);
       return sent();
     };
     const worse = { ...broken, reason: 'Worse' };
-    expect(await look(broken, ready, worse)).toEqual(['new Broken', 'new Ready']);
-    expect(await look(broken, ready, worse)).toEqual([]);
+    expect(await observe(broken, ready, worse)).toEqual(['new Broken', 'new Ready']);
+    expect(await observe(broken, ready, worse)).toEqual([]);
     await clock.advance(2_000);
-    expect(await look(broken, ready, worse)).toEqual(['new Broken', 'new Worse']);
-    expect(await look(broken, ready, worse)).toEqual([]);
+    expect(await observe(broken, ready, worse)).toEqual(['new Broken', 'new Worse']);
+    expect(await observe(broken, ready, worse)).toEqual([]);
   });
 
   it('delivers the warnings of every tenant while two thousand pods fail in one namespace', async () => {
@@ -158,18 +161,18 @@ describe('EventRecorder', () => {
     const podIn = (namespace: string, uid: string) => ({ metadata: { namespace, name: `pod-${uid}`, uid } });
     const pods = Array.from({ length: 2_000 }, (_, index) => podIn('storm', `s${index}`));
     const tenants = Array.from({ length: 30 }, (_, index) => podIn(`tenant-${index}`, `t${index}`));
-    const look = async (): Promise<void> => {
+    const observe = async (): Promise<void> => {
       for (const pod of [...pods, ...tenants]) recorder.transitions(ConfigMap, pod, [ready, broken]);
       await recorder.run(AbortSignal.abort());
       await clock.advance(120_000);
     };
     const created = () => server.writes().map((write) => write.split('/')[5]);
-    await look();
+    await observe();
     expect(mostInFlight).toBe(8);
     const first = created().slice(0, 60);
     expect(tenants.filter(({ metadata }) => !first.includes(metadata.namespace))).toEqual([]);
     // The dropped events are sent by the following looks, and nothing is sent twice.
-    for (let n = 0; n < 8; n++) await look();
+    for (let n = 0; n < 8; n++) await observe();
     expect(created()).toHaveLength(2 * (pods.length + tenants.length));
   });
 
@@ -217,7 +220,7 @@ describe('EventRecorder', () => {
   });
 
   it('continues after a failure, and logs a missing permission once', async () => {
-    const forbidden: ScriptedAnswer = { status: 403, body: { kind: 'Status', reason: 'Forbidden' } };
+    const forbidden: ScriptedResponse = { status: 403, body: { kind: 'Status', reason: 'Forbidden' } };
     const warnings: string[] = [];
     const log: Log = { ...silentLog, warn: (message) => void warnings.push(message) };
     const { recorder, sent } = setUp([forbidden, { error: new Error('cut off') }, forbidden], { log });

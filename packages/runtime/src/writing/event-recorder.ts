@@ -63,12 +63,12 @@ const MAX_REMEMBERED = 10_000;
 type Novelty = 'new' | 'unknown' | 'known';
 
 /**
- * Said holds the messages of one observation, by the message's signature and the uid of its object: `sent` if the event
+ * ReportedMessages holds the messages of one observation, by the message's signature and the uid of its object: `sent` if the event
  * waits or was delivered, else the novelty with which it has to be sent.
  */
-type Said = Map<string, Map<string, 'sent' | Novelty>>;
+type ReportedMessages = Map<string, Map<string, 'sent' | Novelty>>;
 
-const NOTHING: Said = new Map();
+const NOTHING: ReportedMessages = new Map();
 
 /** Pending is a waiting event, together with its repetitions. */
 interface Pending extends QueuedEvent {
@@ -80,7 +80,7 @@ interface Pending extends QueuedEvent {
   count: number;
   novelty: Novelty;
   /** The observers that count it as sent, and must send it again if it is not delivered. */
-  readonly looks: Set<string>;
+  readonly observers: Set<string>;
 }
 
 type Recordable = Pick<Pending, 'regarding' | 'message' | 'signature'>;
@@ -112,7 +112,7 @@ export class EventRecorder {
   readonly #counter: Counter;
   readonly #buckets: TokenBuckets;
   readonly #series = new BoundedMap<string, Series>({ maxEntries: MAX_REMEMBERED });
-  readonly #said = new BoundedMap<string, Said>({ maxEntries: MAX_REMEMBERED });
+  readonly #reported = new BoundedMap<string, ReportedMessages>({ maxEntries: MAX_REMEMBERED });
   readonly #queue: EventQueue<Pending>;
   /** The events in flight by key, each with the event that was recorded under the same key meanwhile. */
   readonly #sending = new Map<string, Pending | undefined>();
@@ -142,7 +142,7 @@ export class EventRecorder {
 
   /**
    * transitions takes all messages of one observation of an object. Only those that the previous one did not report are
-   * recorded, so that a lasting state is reported when it begins, and again when it recurs. `isNews` applies to the
+   * recorded, so that a lasting state is reported when it begins, and again when it recurs. `hasChangedSince` applies to the
    * first observation of a process, which has no previous one: true reports everything; false reports warnings unless
    * an earlier process has delivered them, and nothing else. Defaults to true. `reports` are about other objects.
    */
@@ -152,34 +152,34 @@ export class EventRecorder {
     messages: readonly EventMessage[],
     { isNews = true, reports = [] }: TransitionOptions = {},
   ): void {
-    const look = object.metadata?.uid ?? '';
+    const observer = object.metadata?.uid ?? '';
     if (messages.length === 0) {
-      this.#observe(look, reports, isNews ? 'new' : 'known');
+      this.#observe(observer, reports, isNews ? 'new' : 'known');
       return;
     }
     const regarding = referenceTo(resource, object);
     const own = messages.map((message) => ({ regarding, message }));
-    this.#observe(look, [...own, ...reports], isNews ? 'new' : 'known');
+    this.#observe(observer, [...own, ...reports], isNews ? 'new' : 'known');
   }
 
   /**
    * reports is like `transitions` for an observation of no single object: the messages about an object are compared
-   * with those that the same `look` reported about it before. Several observers may report on one object; none
+   * with those that the same `observer` reported about it before. Several observers may report on one object; none
    * withdraws the messages of another. Messages of the first observation are sent unless an earlier process delivered
    * them.
    */
-  reports(look: string, reports: readonly EventReport[]): void {
-    this.#observe(look, reports, 'unknown');
+  reports(observer: string, reports: readonly EventReport[]): void {
+    this.#observe(observer, reports, 'unknown');
   }
 
   /** `first` is the novelty of the messages of the first observation. */
-  #observe(look: string, reports: readonly EventReport[], first: Novelty): void {
+  #observe(observer: string, reports: readonly EventReport[], first: Novelty): void {
     if (reports.length === 0) {
-      this.#said.set(look, NOTHING);
+      this.#reported.set(observer, NOTHING);
       return;
     }
-    const before = this.#said.get(look);
-    const now: Said = new Map();
+    const before = this.#reported.get(observer);
+    const now: ReportedMessages = new Map();
     const unsent: [Recordable, Novelty][] = [];
     for (const { regarding, message } of reports) {
       const { uid = '' } = regarding;
@@ -194,8 +194,8 @@ export class EventRecorder {
       unsent.push([{ regarding, message: bounded, signature }, known]);
     }
     // Stored first, so that events that are not accepted below can be marked in it.
-    this.#said.set(look, now);
-    for (const [event, novelty] of unsent) this.#record(event, novelty, look);
+    this.#reported.set(observer, now);
+    for (const [event, novelty] of unsent) this.#record(event, novelty, observer);
   }
 
   /** record sends one event, unless its object has had too many. */
@@ -205,7 +205,7 @@ export class EventRecorder {
     this.#record({ regarding, message: bounded, signature: signatureOf(bounded) }, 'new');
   }
 
-  #record(event: Recordable, novelty: Novelty, look?: string): void {
+  #record(event: Recordable, novelty: Novelty, observer?: string): void {
     const { regarding, message, signature } = event;
     const { uid = '' } = regarding;
     const at = this.#clock.now();
@@ -219,11 +219,11 @@ export class EventRecorder {
       lastAt: at,
       count: 1,
       novelty,
-      looks: new Set(look === undefined ? [] : [look]),
+      observers: new Set(observer === undefined ? [] : [observer]),
     };
     if (!this.#buckets.take(uid)) {
       this.#count('limited');
-      this.#undelivered(pending);
+      this.#markUndelivered(pending);
       return;
     }
     const waiting = this.#sending.get(pending.key) ?? this.#queue.find(pending);
@@ -236,7 +236,7 @@ export class EventRecorder {
     const dropped = this.#queue.add(pending);
     if (dropped) {
       this.#count('overflow');
-      this.#undelivered(dropped);
+      this.#markUndelivered(dropped);
       if (!this.#isOverflowing) {
         this.#log.warn('too many events wait to be sent, dropping some until a later reconcile reports them again', {
           waiting: this.#queue.size,
@@ -251,10 +251,10 @@ export class EventRecorder {
     }
   }
 
-  /** undelivered lets the next observation that reports the event record it again. */
-  #undelivered({ looks, signature, novelty, regarding: { uid = '' } }: Pending): void {
-    for (const look of looks) {
-      const about = this.#said.get(look)?.get(signature);
+  /** markUndelivered lets the next observation that reports the event record it again. */
+  #markUndelivered({ observers, signature, novelty, regarding: { uid = '' } }: Pending): void {
+    for (const observer of observers) {
+      const about = this.#reported.get(observer)?.get(signature);
       if (about?.has(uid)) about.set(uid, novelty);
     }
   }
@@ -322,7 +322,7 @@ export class EventRecorder {
 
   #fail(pending: Pending): void {
     this.#count('failed');
-    this.#undelivered(pending);
+    this.#markUndelivered(pending);
   }
 
   async #deliver(pending: Pending, signal: AbortSignal): Promise<(typeof RESULTS)[number]> {
@@ -389,8 +389,8 @@ export class EventRecorder {
    * The time, as in the names of other reporters, and a random part, because several processes report about one object.
    */
   #uniqueSuffix({ firstAt }: Pending): string {
-    const chance = integerBelow(this.#random, 2 ** 32);
-    return `${Math.floor(firstAt).toString(16)}${chance.toString(16).padStart(8, '0')}`;
+    const randomPart = integerBelow(this.#random, 2 ** 32);
+    return `${Math.floor(firstAt).toString(16)}${randomPart.toString(16).padStart(8, '0')}`;
   }
 
   #count(result: (typeof RESULTS)[number], amount = 1): void {
@@ -408,7 +408,7 @@ function merge(waiting: Pending, again: Pending): void {
   waiting.count += 1;
   waiting.lastAt = again.lastAt;
   if (again.novelty === 'new') waiting.novelty = 'new';
-  for (const look of again.looks) waiting.looks.add(look);
+  for (const observer of again.observers) waiting.observers.add(observer);
 }
 
 /** The same in every process of a controller, for the same message about the same object. */

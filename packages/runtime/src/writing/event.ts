@@ -35,8 +35,8 @@ export interface EventReport {
 }
 
 /** The API's limits. */
-const LONGEST_NOTE = 1024;
-const LONGEST_WORD = 128;
+const MAX_NOTE_BYTES = 1024;
+const MAX_WORD_LENGTH = 128;
 
 /** referenceTo returns the reference of an event to the object that it is about. */
 export function referenceTo(resource: Resource, object: KubernetesObject): ObjectReference {
@@ -53,15 +53,20 @@ export function referenceToSubject({ apiVersion, kind, metadata }: EventSubject)
 /** boundedMessage returns a message that the API server accepts. */
 export function boundedMessage(message: EventMessage): Required<EventMessage> {
   const { type, reason, note, action = 'Reconcile' } = message;
-  return { type, reason: reason.slice(0, LONGEST_WORD), note: cut(note), action: action.slice(0, LONGEST_WORD) };
+  return {
+    type,
+    reason: reason.slice(0, MAX_WORD_LENGTH),
+    note: truncate(note),
+    action: action.slice(0, MAX_WORD_LENGTH),
+  };
 }
 
 /** The limit counts bytes; a character that would be split is left out. */
-function cut(note: string): string {
+function truncate(note: string): string {
   const bytes = Buffer.from(note);
-  if (bytes.length <= LONGEST_NOTE) return note;
+  if (bytes.length <= MAX_NOTE_BYTES) return note;
   const ellipsis = '…';
-  const kept = bytes.subarray(0, LONGEST_NOTE - Buffer.byteLength(ellipsis)).toString('utf8');
+  const kept = bytes.subarray(0, MAX_NOTE_BYTES - Buffer.byteLength(ellipsis)).toString('utf8');
   return `${kept.replace(/\uFFFD+$/, '')}${ellipsis}`;
 }
 

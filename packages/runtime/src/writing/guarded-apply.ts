@@ -12,12 +12,12 @@ import type { Log } from '../observability/log.ts';
 import { describeKey } from './describe-object.ts';
 import { type Owner, relationTo } from './owner-reference.ts';
 import { setOwner } from './owner-writes.ts';
-import { foreignObject, type Marks } from './ownership.ts';
-import type { SettledWrites } from './settled-writes.ts';
-import { type Lookup, MOST_ATTEMPTS, type WriteClient } from './write-client.ts';
+import { foreignObject, type Ownership } from './ownership.ts';
+import { type Lookup, MAX_ATTEMPTS, type WriteClient } from './write-client.ts';
+import type { WriteMemo } from './write-memo.ts';
 
-/** Written is the result of a write. */
-export interface Written<T> {
+/** WriteResult is the result of a write. */
+export interface WriteResult<T> {
   /**
    * - `created`, `configured`: a request changed the object;
    * - `unchanged`: it is as desired; no write was sent, or one that stored nothing: the first of a process, where the
@@ -35,7 +35,7 @@ export interface ApplyPlan<T extends KubernetesObject> {
   readonly key: ObjectKey;
   /** The desired object with our owner reference and labels. */
   readonly desired: T;
-  readonly marks: Marks;
+  readonly ownership: Ownership;
   readonly isOurs: (object: KubernetesObject) => boolean;
   /**
    * Whether a write is valid only for the state that `isOurs` judged. By default, after a conflict, it is enough that
@@ -49,7 +49,7 @@ export interface ApplyTools {
   readonly client: WriteClient;
   readonly fieldManager: string;
   readonly lookup: Lookup | undefined;
-  readonly settled: SettledWrites;
+  readonly writeMemo: WriteMemo;
   readonly shapeOf: (resource: Resource) => FieldShape | undefined;
   readonly log: Log;
   readonly signal: AbortSignal | undefined;
@@ -76,77 +76,77 @@ interface State<T> {
 export async function guardedApply<T extends KubernetesObject>(
   tools: ApplyTools,
   plan: ApplyPlan<T>,
-): Promise<Written<T>> {
+): Promise<WriteResult<T>> {
   return new GuardedApply(tools, plan).run();
 }
 
 class GuardedApply<T extends KubernetesObject> {
   readonly #tools: ApplyTools;
   readonly #plan: ApplyPlan<T>;
-  #collided = false;
+  #hadConflict = false;
   /** How often a creation failed because the object exists, although a read did not find it. */
-  #refusals = 0;
+  #failedCreations = 0;
   /**
    * Also set when the server rejects an apply with a version for a missing object, which no server that we know does.
    */
-  #createPlainly = false;
+  #usesPlainCreate = false;
 
   constructor(tools: ApplyTools, plan: ApplyPlan<T>) {
     this.#tools = tools;
     this.#plan = plan;
   }
 
-  async run(): Promise<Written<T>> {
+  async run(): Promise<WriteResult<T>> {
     let state = this.#cached() ?? (await this.#live());
     // One attempt more than for writes: reading again because the cache held too little is not an attempt.
     for (let attempt = state.isLive ? 1 : 0; ; attempt++) {
       try {
-        const result = state.object ? await this.#over(state, state.object) : await this.#create();
+        const result = state.object ? await this.#update(state, state.object) : await this.#create();
         if (result) return result;
       } catch (error) {
-        if (!saysThatItChanged(error, state.object) || attempt >= MOST_ATTEMPTS) throw error;
-        this.#collided = true;
+        if (!hasChanged(error, state.object) || attempt >= MAX_ATTEMPTS) throw error;
+        this.#hadConflict = true;
         const next = await this.#live();
         // The first time, another client may have created and deleted it meanwhile.
-        if (!state.object && !next.object && state.isLive && ++this.#refusals > 1) this.#createPlainly = true;
+        if (!state.object && !next.object && state.isLive && ++this.#failedCreations > 1) this.#usesPlainCreate = true;
         state = next;
         continue;
       }
-      if (attempt > MOST_ATTEMPTS) throw contended(this.#plan);
+      if (attempt > MAX_ATTEMPTS) throw contended(this.#plan);
       state = await this.#live();
     }
   }
 
-  async #create(): Promise<Written<T>> {
-    if (!this.#createPlainly) {
+  async #create(): Promise<WriteResult<T>> {
+    if (!this.#usesPlainCreate) {
       return { outcome: 'created', object: await this.#send({ resourceVersion: ABSENT_VERSION }) };
     }
     const { client, fieldManager, signal } = this.#tools;
     const { resource, desired } = this.#plan;
     const object = await client.create(resource, desired, { fieldManager, signal });
-    this.#settle(object);
+    this.#remember(object);
     return { outcome: 'created', object };
   }
 
-  /** over updates an existing object; undefined when the cache is not enough to decide. */
-  async #over(state: State<T>, object: T): Promise<Written<T> | undefined> {
+  /** update updates an existing object; undefined when the cache is not enough to decide. */
+  async #update(state: State<T>, object: T): Promise<WriteResult<T> | undefined> {
     const plan = this.#plan;
     const tools = this.#tools;
     const { metadata = {} } = object;
     if (metadata.deletionTimestamp !== undefined) return { outcome: 'terminating', object };
     if (!plan.isOurs(object)) {
       if (!state.isLive) return undefined;
-      throw foreignObject('apply', plan.resource, plan.key, object, plan.marks);
+      throw foreignObject('apply', plan.resource, plan.key, object, plan.ownership);
     }
     if (!state.isLive && (!state.isComplete || metadata.managedFields === undefined)) {
-      return tools.settled.isAt(metadata, this.#plan.desired) ? { outcome: 'unchanged', object } : undefined;
+      return tools.writeMemo.isUnchanged(metadata, this.#plan.desired) ? { outcome: 'unchanged', object } : undefined;
     }
-    const { owner } = plan.marks;
+    const { owner } = plan.ownership;
     if (owner && relationTo(owner, object) === 'stale') return this.#repair(object, owner);
 
     const { difference, isUnchanged } = this.#compare(object);
     if (isUnchanged) {
-      if (state.isLive) this.#settle(object);
+      if (state.isLive) this.#remember(object);
       return { outcome: 'unchanged', object };
     }
     tools.log.debug('writing an object that differs', {
@@ -159,10 +159,10 @@ class GuardedApply<T extends KubernetesObject> {
     return { outcome: isStored ? 'configured' : 'unchanged', object: written };
   }
 
-  async #repair(object: T, owner: Owner): Promise<Written<T> | undefined> {
+  async #repair(object: T, owner: Owner): Promise<WriteResult<T> | undefined> {
     const { client, fieldManager, signal } = this.#tools;
     const repaired = await setOwner(client, this.#plan.resource, object, owner, { fieldManager, signal });
-    return repaired && this.#over({ object: repaired, isComplete: true, isLive: true }, repaired);
+    return repaired && this.#update({ object: repaired, isComplete: true, isLive: true }, repaired);
   }
 
   async #send(identity: {
@@ -172,9 +172,9 @@ class GuardedApply<T extends KubernetesObject> {
     const { client, fieldManager, signal } = this.#tools;
     const { resource, key, desired } = this.#plan;
     const body = { ...desired, metadata: { ...desired.metadata, ...identity } };
-    const answer = await client.patch(resource, key, { type: 'apply', body, force: true }, { fieldManager, signal });
-    this.#settle(answer);
-    return answer;
+    const response = await client.patch(resource, key, { type: 'apply', body, force: true }, { fieldManager, signal });
+    this.#remember(response);
+    return response;
   }
 
   /**
@@ -184,7 +184,7 @@ class GuardedApply<T extends KubernetesObject> {
    */
   #identityFor(object: T): ReturnType<typeof identityOf> {
     const identity = identityOf(object);
-    return this.#collided && !this.#plan.isStateBound ? { ...identity, resourceVersion: undefined } : identity;
+    return this.#hadConflict && !this.#plan.isStateBound ? { ...identity, resourceVersion: undefined } : identity;
   }
 
   /**
@@ -197,16 +197,20 @@ class GuardedApply<T extends KubernetesObject> {
     isUnchanged: boolean;
   } {
     const { resource, desired } = this.#plan;
-    const { fieldManager, shapeOf, settled } = this.#tools;
+    const { fieldManager, shapeOf, writeMemo } = this.#tools;
     const owned = appliedFields(object, fieldManager, apiVersionOf(resource));
     if (owned === undefined) return { difference: { path: '', why: 'owner' }, isUnchanged: false };
     const difference = findDifference(desired, object, owned, shapeOf(resource));
-    return { difference, owned, isUnchanged: !difference || settled.isOutcome(object, this.#plan.desired, owned) };
+    return {
+      difference,
+      owned,
+      isUnchanged: !difference || writeMemo.hasSameOutcome(object, this.#plan.desired, owned),
+    };
   }
 
-  #settle(answer: T): void {
-    const { difference, owned } = this.#compare(answer);
-    this.#tools.settled.settle(answer, this.#plan.desired, difference && owned);
+  #remember(response: T): void {
+    const { difference, owned } = this.#compare(response);
+    this.#tools.writeMemo.remember(response, this.#plan.desired, difference && owned);
   }
 
   #cached(): State<T> | undefined {
@@ -223,9 +227,9 @@ class GuardedApply<T extends KubernetesObject> {
 }
 
 /**
- * saysThatItChanged reports whether an error means that the object is not in the known state and must be read again.
+ * hasChanged reports whether an error means that the object is not in the known state and must be read again.
  */
-function saysThatItChanged(error: unknown, known: KubernetesObject | undefined): boolean {
+function hasChanged(error: unknown, known: KubernetesObject | undefined): boolean {
   if (isConflict(error) || isAlreadyExists(error)) return true;
   if (known === undefined) return false;
   // Without a version in the request, another object of the same name appears as an attempt to change its uid.

@@ -1,11 +1,11 @@
 import type { KubernetesObject, ObjectKey, Resource } from '@bowline/kubernetes';
 import { isAlreadyExists } from '../errors/api-error.ts';
 import { checkDesired } from './check-desired.ts';
-import type { Written } from './guarded-apply.ts';
+import type { WriteResult } from './guarded-apply.ts';
 import { relationTo } from './owner-reference.ts';
 import { setOwner } from './owner-writes.ts';
-import { foreignObject, isMarked, type Marks, marked } from './ownership.ts';
-import { type Lookup, MOST_ATTEMPTS, type WriteClient } from './write-client.ts';
+import { foreignObject, hasOwnership, type Ownership, withOwnership } from './ownership.ts';
+import { type Lookup, MAX_ATTEMPTS, type WriteClient } from './write-client.ts';
 
 /** WriteCheck rejects, by throwing, an object that is about to be written. */
 export type WriteCheck = (verb: string, resource: Resource, desired: KubernetesObject) => void;
@@ -15,7 +15,7 @@ export interface CreatePlan<T extends KubernetesObject> {
   readonly resource: Resource<T>;
   readonly key: ObjectKey;
   readonly make: () => T | Promise<T>;
-  readonly marks: Marks;
+  readonly ownership: Ownership;
   readonly check?: WriteCheck | undefined;
 }
 
@@ -33,41 +33,41 @@ export interface CreateTools {
  */
 export async function guardedCreate<T extends KubernetesObject>(
   { client, fieldManager, lookup, signal }: CreateTools,
-  { resource, key, make, marks, check }: CreatePlan<T>,
-): Promise<Written<T>> {
+  { resource, key, make, ownership, check }: CreatePlan<T>,
+): Promise<WriteResult<T>> {
   const cached = lookup?.(resource, key)?.object;
   // The lookup returns objects of the resource that it was called with.
-  if (cached && isMarked(cached, marks) && !isStale(cached, marks)) return existing(cached as T);
+  if (cached && hasOwnership(cached, ownership) && !isStale(cached, ownership)) return existing(cached as T);
   for (let attempt = 1; ; attempt++) {
     const stored = await client.find(resource, key, { signal });
     if (stored) {
-      if (!isMarked(stored, marks)) throw foreignObject('create', resource, key, stored, marks);
-      const { owner } = marks;
+      if (!hasOwnership(stored, ownership)) throw foreignObject('create', resource, key, stored, ownership);
+      const { owner } = ownership;
       // The garbage collector would delete the object and its content, because its owner is gone.
       const kept =
-        owner && isStale(stored, marks)
+        owner && isStale(stored, ownership)
           ? await setOwner(client, resource, stored, owner, { fieldManager, signal })
           : stored;
       if (kept) return existing(kept);
       // Gone meanwhile.
     }
     const made = await make();
-    const desired = marked(resource, { ...made, metadata: { ...made.metadata, ...key } }, marks);
+    const desired = withOwnership(resource, { ...made, metadata: { ...made.metadata, ...key } }, ownership);
     checkDesired('create', resource, desired);
     check?.('create', resource, desired);
     try {
       return { outcome: 'created', object: await client.create(resource, desired, { fieldManager, signal }) };
     } catch (error) {
       // Another client was faster: the object it created stays.
-      if (!isAlreadyExists(error) || attempt >= MOST_ATTEMPTS) throw error;
+      if (!isAlreadyExists(error) || attempt >= MAX_ATTEMPTS) throw error;
     }
   }
 }
 
-function isStale(object: KubernetesObject, { owner }: Marks): boolean {
+function isStale(object: KubernetesObject, { owner }: Ownership): boolean {
   return owner !== undefined && relationTo(owner, object) === 'stale';
 }
 
-function existing<T extends KubernetesObject>(object: T): Written<T> {
+function existing<T extends KubernetesObject>(object: T): WriteResult<T> {
   return { outcome: object.metadata?.deletionTimestamp === undefined ? 'unchanged' : 'terminating', object };
 }

@@ -1,11 +1,11 @@
 import type { KubernetesObject, ObjectKey, Resource, Status } from '@bowline/kubernetes';
 import type { DeleteOptions } from '../client/client.ts';
 import { isConflict, isNotFound } from '../errors/api-error.ts';
-import { isStatus, livesOn } from './deletion.ts';
-import { type CachedObject, type Lookup, MOST_ATTEMPTS, type WriteClient } from './write-client.ts';
+import { isStatus, stillExists } from './deletion.ts';
+import { type CachedObject, type Lookup, MAX_ATTEMPTS, type WriteClient } from './write-client.ts';
 
-/** Removed is the result of a removal. */
-export interface Removed {
+/** RemoveResult is the result of a removal. */
+export interface RemoveResult {
   /**
    * - `deleted`: a request removed the object;
    * - `terminating`: it is being deleted, by us or by another client, and waits for finalizers or its grace period;
@@ -38,12 +38,12 @@ export interface DeleteTools {
 export async function guardedDelete<T extends KubernetesObject>(
   tools: DeleteTools,
   plan: DeletePlan<T>,
-): Promise<Removed> {
+): Promise<RemoveResult> {
   const { client, signal } = tools;
   const { resource, key, propagationPolicy = 'Background', gracePeriodSeconds } = plan;
   const cached = tools.lookup?.(resource, key);
   let object: KubernetesObject | undefined =
-    cached && isEnough(cached, plan) ? cached.object : await client.find(resource, key, { signal });
+    cached && isSufficient(cached, plan) ? cached.object : await client.find(resource, key, { signal });
   const uid = plan.uid ?? object?.metadata?.uid;
   for (let attempt = 1; ; attempt++) {
     const { metadata } = object ?? {};
@@ -51,16 +51,16 @@ export async function guardedDelete<T extends KubernetesObject>(
     if (!plan.isOurs(object)) return { outcome: 'foreign', metadata };
     if (metadata.deletionTimestamp !== undefined) return { outcome: 'terminating', metadata };
     try {
-      const answer = await client.delete(resource, key, {
+      const response = await client.delete(resource, key, {
         preconditions: { uid: uid ?? '', resourceVersion: metadata.resourceVersion ?? '' },
         propagationPolicy,
         gracePeriodSeconds,
         signal,
       });
-      return removal(answer);
+      return resultOf(response);
     } catch (error) {
       if (isNotFound(error)) return { outcome: 'absent' };
-      if (!isConflict(error) || attempt >= MOST_ATTEMPTS) throw error;
+      if (!isConflict(error) || attempt >= MAX_ATTEMPTS) throw error;
     }
     object = await client.find(resource, key, { signal });
   }
@@ -70,13 +70,13 @@ export async function guardedDelete<T extends KubernetesObject>(
  * The cache may be stale or hold too little to decide: it counts only if it shows the object as ours, or as missing
  * when the caller names no uid.
  */
-function isEnough({ object }: CachedObject, plan: DeletePlan<KubernetesObject>): boolean {
+function isSufficient({ object }: CachedObject, plan: DeletePlan<KubernetesObject>): boolean {
   if (object === undefined) return plan.uid === undefined;
   const { uid } = object.metadata ?? {};
   return uid !== undefined && uid === (plan.uid ?? uid) && plan.isOurs(object);
 }
 
-function removal(answer: KubernetesObject | Status): Removed {
-  if (isStatus(answer) || !livesOn(answer)) return { outcome: 'deleted' };
-  return { outcome: 'terminating', metadata: answer.metadata };
+function resultOf(response: KubernetesObject | Status): RemoveResult {
+  if (isStatus(response) || !stillExists(response)) return { outcome: 'deleted' };
+  return { outcome: 'terminating', metadata: response.metadata };
 }

@@ -2,7 +2,7 @@ import { type KubernetesObject, keyOf, type Resource } from '@bowline/kubernetes
 import { isConflict, isNotFound } from '../errors/api-error.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { describeKey } from './describe-object.ts';
-import { MOST_ATTEMPTS, type WriteClient } from './write-client.ts';
+import { MAX_ATTEMPTS, type WriteClient } from './write-client.ts';
 
 /**
  * guardedMerge changes a stored object by a merge patch that is valid only for the state it was computed from: it
@@ -33,7 +33,7 @@ export async function guardedMerge<T extends KubernetesObject>(
       return await client.patch(resource, key, { type: 'merge', body: { ...patch, metadata } }, options);
     } catch (error) {
       if (isNotFound(error)) return undefined;
-      if (!isConflict(error) || attempt >= MOST_ATTEMPTS) throw error;
+      if (!isConflict(error) || attempt >= MAX_ATTEMPTS) throw error;
     }
     const live = await client.find(resource, key, { signal: options.signal });
     if (live === undefined || live.metadata?.uid !== uid) return undefined;

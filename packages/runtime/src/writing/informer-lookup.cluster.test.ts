@@ -31,14 +31,18 @@ test('a cache reports an object as absent only if it would contain it', async ()
   const running = cache.run(stop.signal);
   await Promise.all(Object.values(informers).map((informer) => informer.synced()));
   const key = { namespace: c.namespace, name: 'a' };
-  const saysOf = (desired?: ConfigMap): string[] =>
+  const decidingInformers = (desired?: ConfigMap): string[] =>
     Object.entries(informers)
       .filter(([, informer]) => informerLookup([informer])(ConfigMap, desired ? keyOf(desired) : key, desired))
       .map(([name]) => name);
-  expect(saysOf()).toEqual(['all']);
-  expect(saysOf({ metadata: key })).toEqual(['all', 'named', 'triggering']);
-  expect(saysOf({ metadata: { ...key, name: 'b' } })).toEqual(['all']);
-  expect(saysOf({ metadata: { ...key, name: 'b', labels }, data: { a: '1' } })).toEqual(['all', 'labelled', 'some']);
+  expect(decidingInformers()).toEqual(['all']);
+  expect(decidingInformers({ metadata: key })).toEqual(['all', 'named', 'triggering']);
+  expect(decidingInformers({ metadata: { ...key, name: 'b' } })).toEqual(['all']);
+  expect(decidingInformers({ metadata: { ...key, name: 'b', labels }, data: { a: '1' } })).toEqual([
+    'all',
+    'labelled',
+    'some',
+  ]);
   stop.abort();
   await running;
 });

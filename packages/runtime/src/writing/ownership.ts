@@ -3,8 +3,8 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import { describeHolder, describeKey } from './describe-object.ts';
 import { assertCanOwn, type Owner, ownerReference, relationTo } from './owner-reference.ts';
 
-/** Marks determines which objects are ours: by their owner, or by labels. */
-export interface Marks {
+/** Ownership determines which objects are ours: by their owner, or by labels. */
+export interface Ownership {
   /** The object that the written one belongs to. */
   readonly owner?: Owner | undefined;
   /** Labels that only we set. An object that carries all of them is ours. */
@@ -14,23 +14,23 @@ export interface Marks {
 /** OwnershipGuard reports whether a stored object is ours, by its metadata alone. */
 export type OwnershipGuard = (metadata: NonNullable<KubernetesObject['metadata']>) => boolean;
 
-/** isMarked reports whether an object carries our owner reference, even an outdated one, or our labels. */
-export function isMarked(object: KubernetesObject, marks: Marks): boolean {
-  const relation = marks.owner ? relationTo(marks.owner, object) : 'none';
+/** hasOwnership reports whether an object carries our owner reference, even an outdated one, or our labels. */
+export function hasOwnership(object: KubernetesObject, ownership: Ownership): boolean {
+  const relation = ownership.owner ? relationTo(ownership.owner, object) : 'none';
   if (relation === 'ours' || relation === 'stale') return true;
   // Two controllers would fight over it, whatever its labels are.
   if (relation === 'foreign') return false;
-  return hasLabels(object, marks.labels);
+  return hasLabels(object, ownership.labels);
 }
 
-function hasLabels(object: KubernetesObject, labels: Marks['labels']): boolean {
+function hasLabels(object: KubernetesObject, labels: Ownership['labels']): boolean {
   const wanted = Object.entries(labels ?? {});
   return wanted.length > 0 && wanted.every(([name, value]) => object.metadata?.labels?.[name] === value);
 }
 
-/** marked returns a desired object with our owner reference and labels added. */
-export function marked<T extends KubernetesObject>(resource: Resource<T>, desired: T, marks: Marks): T {
-  const { owner, labels } = marks;
+/** withOwnership returns a desired object with our owner reference and labels added. */
+export function withOwnership<T extends KubernetesObject>(resource: Resource<T>, desired: T, ownership: Ownership): T {
+  const { owner, labels } = ownership;
   if (!owner && !labels) return desired;
   const metadata: { [name: string]: unknown } = { ...desired.metadata };
   if (labels) metadata.labels = { ...desired.metadata?.labels, ...labels };
@@ -49,9 +49,9 @@ export function foreignObject(
   resource: Resource,
   key: ObjectKey,
   object: KubernetesObject,
-  marks: Marks | undefined,
+  ownership: Ownership | undefined,
 ): BowlineError {
-  const label = Object.entries(marks?.labels ?? {})
+  const label = Object.entries(ownership?.labels ?? {})
     .map(([name, value]) => `${name}=${value}`)
     .join(',');
   const handOver = label ? `, or hand it over with the label ${label}` : '';

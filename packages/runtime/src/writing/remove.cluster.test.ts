@@ -33,7 +33,7 @@ describe('createOnce', () => {
     await using c = await cluster();
     const { client, key } = setUp(c);
     const lookup = () => ({ object: undefined, isComplete: true });
-    const writer = createWriter({ client, fieldManager: MANAGER, lookup, marks: { labels } });
+    const writer = createWriter({ client, fieldManager: MANAGER, lookup, ownership: { labels } });
     const theirs = () => c.admin.create(Secret, { metadata: { ...key, labels }, data: { password: 'MQ==' } });
     client.before('create', theirs);
     const { outcome, object } = await writer.createOnce(Secret, key, password('Mg=='));
@@ -45,7 +45,7 @@ describe('createOnce', () => {
   test('sends no request when the object is in the cache', async () => {
     const lookup = () => ({ object: { metadata: { name: 'a', uid: 'u', labels } }, isComplete: false });
     const client = { find: unexpected, create: unexpected, patch: unexpected, delete: unexpected };
-    const writer = createWriter({ client, fieldManager: MANAGER, lookup, marks: { labels } });
+    const writer = createWriter({ client, fieldManager: MANAGER, lookup, ownership: { labels } });
     const key = { namespace: 'a', name: 'a' };
     expect((await writer.createOnce(Secret, key, unexpected)).outcome).toBe('unchanged');
   });
@@ -103,9 +103,10 @@ describe('remove', () => {
     const { client, key, writer } = setUp(c);
     await c.admin.create(ConfigMap, { metadata: key });
     expect((await writer.remove(ConfigMap, key, { labels })).outcome).toBe('foreign');
-    const giveAway = () => c.admin.patch(ConfigMap, key, { type: 'merge', body: { metadata: { labels: null } } });
+    const transferOwnership = () =>
+      c.admin.patch(ConfigMap, key, { type: 'merge', body: { metadata: { labels: null } } });
     await c.admin.patch(ConfigMap, key, { type: 'merge', body: { metadata: { labels } } });
-    client.before('delete', giveAway);
+    client.before('delete', transferOwnership);
     expect((await writer.remove(ConfigMap, key, { labels })).outcome).toBe('foreign');
     const ours: ConfigMap = { metadata: { ...key, labels } };
     await c.admin.patch(ConfigMap, key, { type: 'merge', body: { metadata: { labels } } });

@@ -31,4 +31,4 @@ export interface CachedObject {
 export type Lookup = (resource: Resource, key: ObjectKey, desired?: KubernetesObject) => CachedObject | undefined;
 
 /** How often a write is retried because the object changed meanwhile. After that the caller's queue decides. */
-export const MOST_ATTEMPTS = 4;
+export const MAX_ATTEMPTS = 4;

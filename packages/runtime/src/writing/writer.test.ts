@@ -1,9 +1,9 @@
 import { ConfigMap, type KubernetesObject, Namespace, type Resource, Secret } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../client/create-client.ts';
-import { type ScriptedAnswer, ScriptedTransport } from '../client/scripted-transport.test-support.ts';
-import { SettledWrites } from './settled-writes.ts';
+import { type ScriptedResponse, ScriptedTransport } from '../client/scripted-transport.test-support.ts';
 import type { CachedObject } from './write-client.ts';
+import { WriteMemo } from './write-memo.ts';
 import { createWriter, type WriterOptions } from './writer.ts';
 
 const labels = { mine: 'yes' };
@@ -38,16 +38,16 @@ const stored = (data: ConfigMap['data']): ConfigMap => ({
   data,
 });
 
-const conflict: ScriptedAnswer = { status: 409, body: { kind: 'Status', reason: 'Conflict', code: 409 } };
-const absent: ScriptedAnswer = {
+const conflict: ScriptedResponse = { status: 409, body: { kind: 'Status', reason: 'Conflict', code: 409 } };
+const absent: ScriptedResponse = {
   status: 404,
   body: { kind: 'Status', reason: 'NotFound', code: 404, details: { name: 'a' } },
 };
 
-function setUp(answers: readonly ScriptedAnswer[], options: Partial<WriterOptions> = {}) {
+function setUp(answers: readonly ScriptedResponse[], options: Partial<WriterOptions> = {}) {
   const transport = new ScriptedTransport(...answers);
   const client = createClient({ transport });
-  const writer = createWriter({ client, fieldManager: 'm', marks: { labels }, ...options });
+  const writer = createWriter({ client, fieldManager: 'm', ownership: { labels }, ...options });
   return { transport, writer, methods: () => transport.requests.map(({ method }) => method).join(' ') };
 }
 
@@ -79,7 +79,7 @@ describe('checks before anything is sent', () => {
   });
 
   it('reject an object without an owner or labels', async () => {
-    const { writer } = setUp([], { marks: undefined });
+    const { writer } = setUp([], { ownership: undefined });
     for (const write of [
       writer.apply(ConfigMap, desired),
       writer.createOnce(ConfigMap, key, () => desired),
@@ -91,9 +91,9 @@ describe('checks before anything is sent', () => {
 
   it('reject an owner in another namespace, unless there are labels', async () => {
     const elsewhere: ConfigMap = { metadata: { namespace: 'other', name: 'a' } };
-    const { writer } = setUp([], { marks: { owner } });
+    const { writer } = setUp([], { ownership: { owner } });
     await expect(writer.apply(ConfigMap, elsewhere)).rejects.toMatchObject({ code: 'BOWLINE_OWNER_SCOPE' });
-    const { writer: labelled, transport } = setUp([absent, { body: answer }], { marks: { owner, labels } });
+    const { writer: labelled, transport } = setUp([absent, { body: answer }], { ownership: { owner, labels } });
     expect((await labelled.apply(ConfigMap, elsewhere)).outcome).toBe('created');
     expect(transport.sent(1)).toMatchObject({ metadata: { labels } });
     expect(transport.sent(1)).not.toHaveProperty('metadata.ownerReferences');
@@ -104,7 +104,7 @@ describe('apply', () => {
   it('writes no owner reference when the owner is null, and then requires labels', async () => {
     const owner = { resource: ConfigMap, object: { metadata: { ...key, name: 'owner', uid: 'o' } } };
     const created = [{ status: 201, body: answer }];
-    const { writer, transport } = setUp(created, { marks: { owner }, ...cached(undefined) });
+    const { writer, transport } = setUp(created, { ownership: { owner }, ...cached(undefined) });
     const unmarked = writer.apply(ConfigMap, desired, { owner: null });
     await expect(unmarked).rejects.toMatchObject({ code: 'BOWLINE_WRITE_INVALID' });
     await writer.apply(ConfigMap, desired, { owner: null, labels });
@@ -148,7 +148,7 @@ describe('apply', () => {
   });
 
   it('after a conflict requires only the uid, not the resourceVersion', async () => {
-    const another: ScriptedAnswer = {
+    const another: ScriptedResponse = {
       status: 422,
       body: { kind: 'Status', reason: 'Invalid', details: { name: 'a', causes: [{ field: 'metadata.uid' }] } },
     };
@@ -181,17 +181,17 @@ describe('apply', () => {
   });
 
   it('does not treat a changed object as settled', async () => {
-    const settled = new SettledWrites();
+    const writeMemo = new WriteMemo();
     const partial = { metadata: { ...answer.metadata, managedFields: undefined } } as KubernetesObject;
     const { writer, methods } = setUp([{ body: answer }, { body: answer }], {
-      settled,
+      writeMemo,
       ...cached(partial, false),
     });
     await writer.apply(ConfigMap, desired);
     await writer.apply(ConfigMap, desired);
     expect(methods()).toBe('GET');
     const moved = { metadata: { ...partial.metadata, resourceVersion: '8' } } as KubernetesObject;
-    const later = setUp([{ body: answer }], { settled, ...cached(moved, false) });
+    const later = setUp([{ body: answer }], { writeMemo, ...cached(moved, false) });
     await later.writer.apply(ConfigMap, desired);
     expect(later.methods()).toBe('GET');
   });
@@ -203,7 +203,7 @@ describe('createOnce', () => {
     const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'old', controller: true };
     const left = { ...answer, metadata: { ...answer.metadata, ownerReferences: [reference] } };
     const { writer, transport, methods } = setUp([{ body: left }, { body: object }, { body: answer }], {
-      marks: { owner: { resource: ConfigMap, object } },
+      ownership: { owner: { resource: ConfigMap, object } },
       ...cached(left, false),
     });
     const make = () => Promise.reject(new Error('not needed'));
@@ -252,13 +252,13 @@ describe('remove', () => {
 
 describe('SettledWrites', () => {
   it('evicts the least recently used entry', () => {
-    const settled = new SettledWrites({ limit: 2 });
+    const settled = new WriteMemo({ limit: 2 });
     const object = (uid: string) => ({ metadata: { uid, resourceVersion: '1' } });
-    for (const uid of ['a', 'b']) settled.settle(object(uid), desired, undefined);
-    expect(settled.isAt(object('a').metadata, desired)).toBe(true);
-    settled.settle(object('c'), desired, undefined);
-    expect(settled.isAt(object('b').metadata, desired)).toBe(false);
-    expect(settled.isAt(object('a').metadata, desired)).toBe(true);
-    expect(settled.isAt(object('a').metadata, { other: 1 })).toBe(false);
+    for (const uid of ['a', 'b']) settled.remember(object(uid), desired, undefined);
+    expect(settled.isUnchanged(object('a').metadata, desired)).toBe(true);
+    settled.remember(object('c'), desired, undefined);
+    expect(settled.isUnchanged(object('b').metadata, desired)).toBe(false);
+    expect(settled.isUnchanged(object('a').metadata, desired)).toBe(true);
+    expect(settled.isUnchanged(object('a').metadata, { other: 1 })).toBe(false);
   });
 });

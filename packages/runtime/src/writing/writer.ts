@@ -4,13 +4,13 @@ import type { DeleteOptions } from '../client/client.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { type Log, silentLog } from '../observability/log.ts';
 import { checkDesired } from './check-desired.ts';
-import { type ApplyTools, guardedApply, type Written } from './guarded-apply.ts';
+import { type ApplyTools, guardedApply, type WriteResult } from './guarded-apply.ts';
 import { guardedCreate, type WriteCheck } from './guarded-create.ts';
-import { guardedDelete, type Removed } from './guarded-delete.ts';
+import { guardedDelete, type RemoveResult } from './guarded-delete.ts';
 import { canOwn, relationTo } from './owner-reference.ts';
-import { isMarked, type Marks, marked, type OwnershipGuard } from './ownership.ts';
-import { SettledWrites } from './settled-writes.ts';
+import { hasOwnership, type Ownership, type OwnershipGuard, withOwnership } from './ownership.ts';
 import type { Lookup, WriteClient } from './write-client.ts';
+import { WriteMemo } from './write-memo.ts';
 
 /** WriterOptions configures a writer. */
 export interface WriterOptions {
@@ -21,11 +21,11 @@ export interface WriterOptions {
    * How `apply` and `remove` distinguish our objects from others, unless a call passes others. An owner that
    * cannot own an object, because it is in another namespace, is omitted if labels are set.
    */
-  readonly marks?: Marks | undefined;
+  readonly ownership?: Ownership | undefined;
   /** Reads from a cache. Defaults to none: each write then begins with a read. */
   readonly lookup?: Lookup | undefined;
   /** Shared by all writers of a field manager. Defaults to a new one. */
-  readonly settled?: SettledWrites | undefined;
+  readonly writeMemo?: WriteMemo | undefined;
   /**
    * The shape of a custom resource, for comparing values that the server completes: `customShape(schema)`, the same
    * value every time. Defaults to the shapes of the built-in kinds only.
@@ -40,13 +40,13 @@ export interface WriterOptions {
 }
 
 /** ApplyOptions configures who an object belongs to. Both fields default to the writer's. */
-export interface ApplyOptions extends Omit<Marks, 'owner'> {
+export interface ApplyOptions extends Omit<Ownership, 'owner'> {
   /** Null writes no owner reference, so that the object outlives the primary one; `labels` then mark it as ours. */
-  readonly owner?: Marks['owner'] | null;
+  readonly owner?: Ownership['owner'] | null;
 }
 
 /** RemoveOptions selects the object to remove and configures its deletion. */
-export interface RemoveOptions extends Marks, Pick<DeleteOptions, 'gracePeriodSeconds'> {
+export interface RemoveOptions extends Ownership, Pick<DeleteOptions, 'gracePeriodSeconds'> {
   /** Whether a stored object is ours. Defaults to whether it carries the owner or the labels. */
   readonly isOurs?: OwnershipGuard | undefined;
   /** Remove only the object with this uid. Defaults to the one that exists. */
@@ -62,7 +62,7 @@ export interface Writer {
    * our owner reference or labels, else it throws BOWLINE_FOREIGN_OBJECT. Fields that we applied before and omit now
    * are removed; fields of other managers stay. It sends no request when nothing would change.
    */
-  apply<T extends KubernetesObject>(resource: Resource<T>, desired: T, options?: ApplyOptions): Promise<Written<T>>;
+  apply<T extends KubernetesObject>(resource: Resource<T>, desired: T, options?: ApplyOptions): Promise<WriteResult<T>>;
   /**
    * createOnce creates an object whose content must never be written again, such as a generated password. `make` is
    * called only when no object exists. An existing one stays as it is; it must carry our owner reference or labels,
@@ -73,19 +73,23 @@ export interface Writer {
     key: ObjectKey,
     make: () => T | Promise<T>,
     options?: ApplyOptions,
-  ): Promise<Written<T>>;
+  ): Promise<WriteResult<T>>;
   /**
    * remove deletes an object if it is ours. It succeeds if the object is gone; an object that has replaced it is not
    * touched.
    */
-  remove<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey, options?: RemoveOptions): Promise<Removed>;
+  remove<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options?: RemoveOptions,
+  ): Promise<RemoveResult>;
 }
 
 /**
  * createWriter creates a writer.
  *
  * @example
- * const writer = createWriter({ client, fieldManager: fieldManagerOf({ name: 'site', domain: 'example.com' }, 'page'), marks: { owner: { resource: Site, object } } });
+ * const writer = createWriter({ client, fieldManager: fieldManagerOf({ name: 'site', domain: 'example.com' }, 'page'), ownership: { owner: { resource: Site, object } } });
  * await writer.apply(ConfigMap, { metadata: { namespace, name: `${name}-page` }, data: { html } });
  */
 export function createWriter(options: WriterOptions): Writer {
@@ -94,39 +98,39 @@ export function createWriter(options: WriterOptions): Writer {
     client,
     fieldManager,
     lookup,
-    settled: options.settled ?? new SettledWrites(),
+    writeMemo: options.writeMemo ?? new WriteMemo(),
     shapeOf: (resource) => options.shapeOf?.(resource) ?? builtInShapeOf(resource),
     log: options.log ?? silentLog,
     signal,
   };
-  const defaults = options.marks ?? {};
+  const defaults = options.ownership ?? {};
   return {
     async apply(resource, desired, given = {}) {
       const key = checkDesired('apply', resource, desired);
-      const marks = marksFor(defaults, given, key);
-      assertMarks('apply', resource, key, marks);
-      const wanted = marked(resource, desired, marks);
+      const ownership = ownershipFor(defaults, given, key);
+      assertOwnership('apply', resource, key, ownership);
+      const wanted = withOwnership(resource, desired, ownership);
       check?.('apply', resource, wanted);
       return guardedApply(tools, {
         resource,
         key,
         desired: wanted,
-        marks,
-        isOurs: (object) => isMarked(object, marks),
+        ownership,
+        isOurs: (object) => hasOwnership(object, ownership),
       });
     },
     async createOnce(resource, key, make, given = {}) {
-      const marks = marksFor(defaults, given, key);
-      assertMarks('create', resource, key, marks);
-      return guardedCreate({ client, fieldManager, lookup, signal }, { resource, key, make, marks, check });
+      const ownership = ownershipFor(defaults, given, key);
+      assertOwnership('create', resource, key, ownership);
+      return guardedCreate({ client, fieldManager, lookup, signal }, { resource, key, make, ownership, check });
     },
     async remove(resource, key, given = {}) {
-      const marks = marksFor(defaults, given, key);
+      const ownership = ownershipFor(defaults, given, key);
       const { isOurs, uid, propagationPolicy, gracePeriodSeconds } = given;
-      if (!isOurs) assertMarks('remove', resource, key, marks);
+      if (!isOurs) assertOwnership('remove', resource, key, ownership);
       // If the owner in the cache is outdated, a reference to another uid may be the newer one.
       const isMine = (object: KubernetesObject): boolean =>
-        isMarked(object, marks) && !(marks.owner && relationTo(marks.owner, object) === 'stale');
+        hasOwnership(object, ownership) && !(ownership.owner && relationTo(ownership.owner, object) === 'stale');
       return guardedDelete(
         { client, lookup, signal },
         {
@@ -142,7 +146,7 @@ export function createWriter(options: WriterOptions): Writer {
   };
 }
 
-function marksFor(defaults: Marks, given: ApplyOptions, key: ObjectKey): Marks {
+function ownershipFor(defaults: Ownership, given: ApplyOptions, key: ObjectKey): Ownership {
   const labels = given.labels ?? defaults.labels;
   if (given.owner === null) return { labels };
   if (given.owner) return { owner: given.owner, labels };
@@ -150,7 +154,7 @@ function marksFor(defaults: Marks, given: ApplyOptions, key: ObjectKey): Marks {
   return owner && labels && !canOwn(owner, key.namespace) ? { labels } : { owner, labels };
 }
 
-function assertMarks(verb: string, resource: Resource, key: ObjectKey, { owner, labels }: Marks): void {
+function assertOwnership(verb: string, resource: Resource, key: ObjectKey, { owner, labels }: Ownership): void {
   if (owner || Object.keys(labels ?? {}).length > 0) return;
   throw invalid(verb, resource, key, 'nothing would mark it as ours; set an owner or labels');
 }

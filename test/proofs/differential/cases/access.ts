@@ -1,6 +1,6 @@
 import { type Case, get, MERGE, patch, post, remove } from '../step.ts';
 
-const SOMEBODY = { 'impersonate-user': 'somebody' };
+const OTHER_USER = { 'impersonate-user': 'somebody' };
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const HOOKS = '/apis/admissionregistration.k8s.io/v1';
 
@@ -43,23 +43,23 @@ export const access: readonly Case[] = [
   {
     name: 'refusals',
     steps: [
-      get('/api/v1/namespaces/NS/configmaps', SOMEBODY),
-      get('/api/v1/namespaces/NS/configmaps/a', SOMEBODY),
-      get('/api/v1/nodes', SOMEBODY),
-      get('/api/v1/nodes/a', SOMEBODY),
-      get('/api/v1/namespaces/NS/configmaps?watch=true', SOMEBODY),
-      post('/api/v1/namespaces/NS/configmaps', { metadata: { name: 'a' } }, SOMEBODY),
-      patch('/apis/apps/v1/namespaces/NS/deployments/a', {}, { ...MERGE, ...SOMEBODY }),
-      { ...remove('/apis/apps/v1/namespaces/NS/deployments'), headers: SOMEBODY },
-      get('/apis/apps/v1/namespaces/NS/deployments/a/scale', SOMEBODY),
-      get('/apis/proof.bowline.dev/v1/namespaces/NS/widgets', SOMEBODY),
-      get('/apis/nope/v1/nopes', SOMEBODY),
-      get('/metrics', SOMEBODY),
+      get('/api/v1/namespaces/NS/configmaps', OTHER_USER),
+      get('/api/v1/namespaces/NS/configmaps/a', OTHER_USER),
+      get('/api/v1/nodes', OTHER_USER),
+      get('/api/v1/nodes/a', OTHER_USER),
+      get('/api/v1/namespaces/NS/configmaps?watch=true', OTHER_USER),
+      post('/api/v1/namespaces/NS/configmaps', { metadata: { name: 'a' } }, OTHER_USER),
+      patch('/apis/apps/v1/namespaces/NS/deployments/a', {}, { ...MERGE, ...OTHER_USER }),
+      { ...remove('/apis/apps/v1/namespaces/NS/deployments'), headers: OTHER_USER },
+      get('/apis/apps/v1/namespaces/NS/deployments/a/scale', OTHER_USER),
+      get('/apis/proof.bowline.dev/v1/namespaces/NS/widgets', OTHER_USER),
+      get('/apis/nope/v1/nopes', OTHER_USER),
+      get('/metrics', OTHER_USER),
       get('/api/v1/namespaces/NS/configmaps', { 'impersonate-user': 'system:anonymous' }),
       get('/api/v1/namespaces/NS/configmaps', { 'impersonate-user': 'system:serviceaccount:NS:default' }),
       get('/api/v1/namespaces/NS/configmaps', { 'impersonate-group': 'x' }),
       get('/api/v1/namespaces/NS/configmaps?labelSelector=none', {
-        ...SOMEBODY,
+        ...OTHER_USER,
         'impersonate-group': 'system:masters',
       }),
     ],
@@ -106,7 +106,7 @@ export const access: readonly Case[] = [
       post(
         '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
         { spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } },
-        SOMEBODY,
+        OTHER_USER,
       ),
       post('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { spec: {} }),
       post('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
@@ -120,7 +120,7 @@ export const access: readonly Case[] = [
       }),
       post('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token: 'nope' } }),
       post('/apis/authentication.k8s.io/v1/tokenreviews', { spec: {} }),
-      post('/apis/authentication.k8s.io/v1/selfsubjectreviews', {}, SOMEBODY),
+      post('/apis/authentication.k8s.io/v1/selfsubjectreviews', {}, OTHER_USER),
       post('/api/v1/namespaces/NS/serviceaccounts/default/token', { spec: { expirationSeconds: 5 } }),
       post('/api/v1/namespaces/NS/serviceaccounts/nope/token', { spec: {} }),
     ],

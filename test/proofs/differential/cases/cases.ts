@@ -4,10 +4,10 @@ import { badInput } from './bad-input.ts';
 import { definitions } from './definitions.ts';
 import { deletion } from './deletion.ts';
 import { discovery } from './discovery.ts';
-import { found } from './found.ts';
-import { lifeOfKinds } from './life-of-kinds.ts';
+import { kindLifecycles } from './kind-lifecycles.ts';
 import { lists } from './lists.ts';
 import { patches } from './patches.ts';
+import { regressions } from './regressions.ts';
 import { serverSideApply } from './server-side-apply.ts';
 import { validation } from './validation.ts';
 import { watches } from './watches.ts';
@@ -15,7 +15,7 @@ import { watches } from './watches.ts';
 /** cases lists all written cases. */
 export const cases: readonly Case[] = [
   ...discovery,
-  ...lifeOfKinds,
+  ...kindLifecycles,
   ...lists,
   ...watches,
   ...patches,
@@ -25,5 +25,5 @@ export const cases: readonly Case[] = [
   ...definitions,
   ...access,
   ...badInput,
-  ...found,
+  ...regressions,
 ];

@@ -5,7 +5,7 @@ const WIDGETS = '/apis/proof.bowline.dev/v1/namespaces/NS/widgets';
 const widget = { apiVersion: 'proof.bowline.dev/v1', kind: 'Widget', metadata: { name: 'a', labels: { a: '1' } } };
 
 /** Everything that happens to one object, watched from the version before it. */
-function story(collection: string, object: object): Case['steps'] {
+function changeSteps(collection: string, object: object): Case['steps'] {
   const since = 'watch=true&resourceVersion={{0.metadata.resourceVersion}}';
   return [
     get(`${collection}?limit=1&fieldSelector=metadata.name%3Dnone`),
@@ -44,9 +44,9 @@ const OPTIONS = [
 export const watches: readonly Case[] = [
   {
     name: 'a watch of several changes',
-    steps: story(MAPS, { metadata: { name: 'a', labels: { a: '1' } }, data: { x: 'y' } }),
+    steps: changeSteps(MAPS, { metadata: { name: 'a', labels: { a: '1' } }, data: { x: 'y' } }),
   },
-  { name: 'a watch of several changes of a custom resource', steps: story(WIDGETS, widget) },
+  { name: 'a watch of several changes of a custom resource', steps: changeSteps(WIDGETS, widget) },
   {
     name: 'a watch of existing objects',
     steps: [

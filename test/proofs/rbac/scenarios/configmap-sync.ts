@@ -1,8 +1,8 @@
 import { ConfigMapSync, configMapSync } from '@bowline/configmap-sync';
 import { ConfigMap, RoleBinding, ServiceAccount } from '@bowline/kubernetes';
 import { findCondition } from '@bowline/runtime';
-import { untilSaid } from '../events.ts';
 import type { Scenario, Stage } from '../scenario.ts';
+import { untilEvent } from '../until-event.ts';
 
 const ACCOUNT = 'copier';
 
@@ -13,7 +13,7 @@ async function play(stage: Stage): Promise<void> {
   const key = { namespace, name: 'settings' };
   const copied = { namespace: target, name: 'settings' };
   await admin.create(ServiceAccount, { metadata: { namespace, name: ACCOUNT } });
-  for (const place of [namespace, target]) await empower(stage, place);
+  for (const place of [namespace, target]) await grantAll(stage, place);
   const paint = (color: string) => admin.patch(ConfigMap, key, { type: 'merge', body: { data: { color } } });
 
   await admin.create(ConfigMap, { metadata: key, data: { color: 'red' } });
@@ -31,7 +31,7 @@ async function play(stage: Stage): Promise<void> {
     await stage.idle();
     await paint(color);
     await stage.until(ConfigMap, copied, ({ data }) => data?.color === color);
-    await untilSaid(stage, 'Updated', index + 1);
+    await untilEvent(stage, 'Updated', index + 1);
   }
   await admin.delete(ConfigMapSync, key);
   await stage.untilGone(ConfigMapSync, key);
@@ -39,9 +39,9 @@ async function play(stage: Stage): Promise<void> {
 }
 
 /**
- * empower grants the account everything in a namespace, and waits until the API server honours it: a denial is cached for 30 s.
+ * grantAll grants the account everything in a namespace, and waits until the API server honours it: a denial is cached for 30 s.
  */
-async function empower({ admin, namespace }: Stage, place: string): Promise<void> {
+async function grantAll({ admin, namespace }: Stage, place: string): Promise<void> {
   await admin.create(RoleBinding, {
     metadata: { namespace: place, name: ACCOUNT },
     subjects: [{ kind: 'ServiceAccount', namespace, name: ACCOUNT }],
@@ -49,7 +49,7 @@ async function empower({ admin, namespace }: Stage, place: string): Promise<void
   });
   const account = { user: `system:serviceaccount:${namespace}:${ACCOUNT}` };
   const question = { verb: 'create', resource: 'configmaps', namespace: place };
-  while (!(await admin.maySubject(account, question)).allowed);
+  while (!(await admin.canSubject(account, question)).allowed);
 }
 
 export const configMapSyncScenario: Scenario = { operator: configMapSync, open: () => ({ play }) };

@@ -1,8 +1,8 @@
 import { ConfigMap } from '@bowline/kubernetes';
 import { greeter } from '../../../../docs/examples/ten-lines/greeter.ts';
 import { Greeting } from '../../../../docs/examples/ten-lines/greeting.ts';
-import { untilSaid } from '../events.ts';
 import type { Scenario, Stage } from '../scenario.ts';
+import { untilEvent } from '../until-event.ts';
 
 /** A greeting is written, follows its object, and does not touch a ConfigMap that was taken from it, twice. */
 async function play(stage: Stage): Promise<void> {
@@ -18,7 +18,7 @@ async function play(stage: Stage): Promise<void> {
   await untilGreeted('hello, moon');
   for (const times of [1, 2]) {
     await admin.patch(ConfigMap, key, { type: 'merge', body: { metadata: { ownerReferences: null } } });
-    await untilSaid(stage, 'ForeignObject', times);
+    await untilEvent(stage, 'ForeignObject', times);
     await admin.delete(ConfigMap, key);
     await untilGreeted('hello, moon');
   }

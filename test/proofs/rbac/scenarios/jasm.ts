@@ -11,8 +11,8 @@ import {
   ServiceAccount,
   StatefulSet,
 } from '@bowline/kubernetes';
-import { untilSaid } from '../events.ts';
 import type { Scenario, Stage } from '../scenario.ts';
+import { untilEvent } from '../until-event.ts';
 
 const PREFIX = 'jasm.codnod.io';
 const TEMPLATE_HASH = 'abc123';
@@ -26,9 +26,9 @@ interface Templated extends KubernetesObject {
 const WORKLOADS: readonly {
   readonly kind: Resource<Templated>;
   readonly name: string;
-  readonly isRoundabout?: true;
+  readonly hasReplicaSet?: true;
 }[] = [
-  { kind: Deployment, name: 'web', isRoundabout: true },
+  { kind: Deployment, name: 'web', hasReplicaSet: true },
   { kind: StatefulSet, name: 'db' },
   { kind: DaemonSet, name: 'agent' },
 ];
@@ -41,19 +41,19 @@ async function play(stage: Stage): Promise<void> {
   const { admin, namespace, managerNamespace } = stage;
   await stage.until(ServiceAccount, { name: 'default' }, () => true);
   await admin.create(Secret, { metadata: { namespace: managerNamespace, name: STORE }, data: stored('red') });
-  for (const { kind, name, isRoundabout } of WORKLOADS) {
+  for (const { kind, name, hasReplicaSet } of WORKLOADS) {
     const made = await admin.create(kind, workload(namespace, name, name));
-    const replicas = isRoundabout
+    const replicas = hasReplicaSet
       ? await admin.create(ReplicaSet, workload(namespace, `${name}-${TEMPLATE_HASH}`, name))
       : undefined;
-    await admin.create(Pod, asking(namespace, name, replicas ?? made, replicas ? ReplicaSet : kind));
+    await admin.create(Pod, requestingPod(namespace, name, replicas ?? made, replicas ? ReplicaSet : kind));
   }
   const untilAll = async (color: string): Promise<void> => {
     const data = Buffer.from(color).toString('base64');
     for (const { name } of WORKLOADS) await stage.until(Secret, { name }, (secret) => secret.data?.color === data);
   };
   await untilAll('red');
-  await untilSaid(stage, 'SecretSyncSuccess', 1);
+  await untilEvent(stage, 'SecretSyncSuccess', 1);
 
   for (const [index, color] of ['green', 'blue'].entries()) {
     await admin.patch(
@@ -62,14 +62,14 @@ async function play(stage: Stage): Promise<void> {
       { type: 'merge', body: { data: stored(color) } },
     );
     for (const { kind, name } of WORKLOADS) {
-      const before = markOf(await admin.get(kind, { namespace, name }));
+      const before = restartReason(await admin.get(kind, { namespace, name }));
       const body = { metadata: { annotations: { [`${PREFIX}/force-sync`]: color } } };
       await admin.patch(Pod, { namespace, name }, { type: 'merge', body });
-      await stage.until(kind, { name }, (each) => ![undefined, before].includes(markOf(each)));
+      await stage.until(kind, { name }, (each) => ![undefined, before].includes(restartReason(each)));
     }
     await untilAll(color);
     // The second time its count is increased.
-    await untilSaid(stage, 'SecretSyncSuccess', index + 1);
+    await untilEvent(stage, 'SecretSyncSuccess', index + 1);
   }
   for (const { name } of WORKLOADS) {
     await admin.delete(Pod, { namespace, name });
@@ -97,7 +97,12 @@ function asks(secretName: string): Readonly<Record<string, string>> {
 }
 
 /** No controller creates the pods of workloads here. */
-function asking(namespace: string, name: string, owner: KubernetesObject, { group, version, kind }: Resource): Pod {
+function requestingPod(
+  namespace: string,
+  name: string,
+  owner: KubernetesObject,
+  { group, version, kind }: Resource,
+): Pod {
   const { name: ownerName = '', uid = '' } = owner.metadata ?? {};
   return {
     metadata: {
@@ -111,8 +116,8 @@ function asking(namespace: string, name: string, owner: KubernetesObject, { grou
   };
 }
 
-/** markOf returns the reason for which a workload was restarted. */
-function markOf({ metadata, spec }: Templated): string | undefined {
+/** restartReason returns the reason for which a workload was restarted. */
+function restartReason({ metadata, spec }: Templated): string | undefined {
   return spec?.template?.metadata?.annotations?.[`${PREFIX}/restarted-for-${metadata?.name}`];
 }
 

@@ -1,8 +1,8 @@
 import { ConfigMap, Namespace, Secret, ServiceAccount } from '@bowline/kubernetes';
 import { LimitRange } from '@bowline/kubernetes/core-v1';
-import { untilSaid } from '../events.ts';
 import { LIMITS, Parcel, POSTAGE, parcels, ROUTE } from '../parcels.ts';
 import type { Scenario, Stage } from '../scenario.ts';
+import { untilEvent } from '../until-event.ts';
 
 /** A parcel is created, changes in every part, observes a change of its namespace, and is deleted. */
 async function play(stage: Stage): Promise<void> {
@@ -16,12 +16,12 @@ async function play(stage: Stage): Promise<void> {
   if (made.metadata?.annotations?.[LIMITS] === undefined) throw new Error('the webhook did not mutate the Parcel');
   await stage.until(ConfigMap, key, ({ data }) => data?.address === 'here');
   await stage.until(ServiceAccount, { name: 'courier' }, () => true);
-  await untilSaid(stage, 'Addressed', 1);
+  await untilEvent(stage, 'Addressed', 1);
 
   await change({ address: 'there' });
   await stage.until(ConfigMap, key, ({ data }) => data?.address === 'there');
   await change({ address: 'here' });
-  await untilSaid(stage, 'Addressed', 2);
+  await untilEvent(stage, 'Addressed', 2);
 
   await admin.patch(
     Namespace,

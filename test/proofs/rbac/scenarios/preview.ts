@@ -5,8 +5,8 @@ import { isInvalid } from '@bowline/runtime/client';
 import { type DnsServer, startDnsServer } from '../../../../docs/examples/preview/dns-server.ts';
 import { previews } from '../../../../docs/examples/preview/operator.ts';
 import { Preview } from '../../../../docs/examples/preview/preview.ts';
-import { untilSaid } from '../events.ts';
 import type { Scenario, Stage } from '../scenario.ts';
+import { untilEvent } from '../until-event.ts';
 
 const HOST = 'pr-1.preview.example.com';
 const CHILDREN: readonly Resource<KubernetesObject>[] = [Deployment, Service, Ingress];
@@ -37,7 +37,7 @@ async function play(stage: Stage, dns: DnsServer, clock: ShiftedClock): Promise<
   for (const times of [1, 2]) {
     dns.records.set(HOST, { target: '198.51.100.9', owner: 'marketing' });
     await (times === 1 ? admin.create(Preview, preview('pr-1')) : touch());
-    await untilSaid(stage, 'HostTaken', times);
+    await untilEvent(stage, 'HostTaken', times);
     dns.records.delete(HOST);
     await touch();
     await stage.until(Preview, key, (each) => findCondition(each, 'Ready')?.reason === 'Starting');

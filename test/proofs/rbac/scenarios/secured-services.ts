@@ -6,8 +6,8 @@ import { CustomResourceDefinition } from '@bowline/kubernetes/apiextensions-v1';
 import { parse } from 'yaml';
 import { Certificate } from '../../../../docs/examples/third-party/certificates.ts';
 import { securedServices } from '../../../../docs/examples/third-party/secured-services.ts';
-import { untilSaid } from '../events.ts';
 import type { Scenario, Stage } from '../scenario.ts';
+import { untilEvent } from '../until-event.ts';
 
 const definition = fileURLToPath(new URL('../../../../docs/examples/third-party/certificates.yaml', import.meta.url));
 
@@ -18,10 +18,10 @@ async function play(stage: Stage): Promise<void> {
   const labels = { 'example.com/secured': 'true' };
   await admin.create(Service, { metadata: { ...key, labels }, spec: { ports: [{ port: 80 }] } });
   await stage.until(Certificate, key, ({ spec }) => spec.secretName === 'web-tls');
-  await untilSaid(stage, 'Requested', 1);
+  await untilEvent(stage, 'Requested', 1);
   await admin.patch(Certificate, key, { type: 'merge', body: { spec: { secretName: 'stolen' } } });
   await stage.until(Certificate, key, ({ spec }) => spec.secretName === 'web-tls');
-  await untilSaid(stage, 'Requested', 2);
+  await untilEvent(stage, 'Requested', 2);
 }
 
 export const securedServicesScenario: Scenario = {

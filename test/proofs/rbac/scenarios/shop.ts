@@ -2,8 +2,8 @@ import { ConfigMap, Deployment } from '@bowline/kubernetes';
 import { PART } from '../../../../docs/examples/shop/desired.ts';
 import { shops } from '../../../../docs/examples/shop/operator.ts';
 import { Shop } from '../../../../docs/examples/shop/shop.ts';
-import { untilSaid } from '../events.ts';
 import type { Scenario, Stage } from '../scenario.ts';
+import { untilEvent } from '../until-event.ts';
 
 /** A shop adopts its settings, twice; its parts are repaired; everything is deleted in order. */
 async function play(stage: Stage): Promise<void> {
@@ -15,7 +15,7 @@ async function play(stage: Stage): Promise<void> {
   await admin.create(Shop, Shop.withDefaults({ metadata: key, spec }));
   const untilSettled = async (times: number): Promise<void> => {
     await stage.until(ConfigMap, settings, ({ data }) => data?.color === 'blue');
-    await untilSaid(stage, 'Adopted', times);
+    await untilEvent(stage, 'Adopted', times);
   };
   await untilSettled(1);
   for (const part of ['back', 'front']) {

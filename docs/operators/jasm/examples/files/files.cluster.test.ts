@@ -11,10 +11,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 it('a pod gets a secret from the provider', async () => {
   writeFileSync(join(folder, 'db'), '{"password":"correct horse"}');
   await using c = await jasmCluster({ operators: [withFiles(folder)] });
-  await c.ask('web', { provider: 'files', path: 'db', secretName: 'db' });
+  await c.createPod('web', { provider: 'files', path: 'db', secretName: 'db' });
   expect(valuesOf(await c.untilSecret('db'))).toEqual({ password: 'correct horse' });
 
-  await c.ask('other', { provider: 'files', path: '../db', secretName: 'other' });
+  await c.createPod('other', { provider: 'files', path: '../db', secretName: 'other' });
   const { note } = await c.untilEvent('other', 'AnnotationInvalid');
   expect(note).toContain('a path is the name of a file');
 });

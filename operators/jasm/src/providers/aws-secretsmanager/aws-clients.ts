@@ -8,7 +8,7 @@ import type { ProviderContext, SecretRef } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
 import { CredentialsError, PROVIDER } from './aws-errors.ts';
 import type { AwsConfig } from './config.ts';
-import { observed } from './observed.ts';
+import { observeCall } from './observe-call.ts';
 
 /** AwsContext is the part of its context that the provider needs. */
 export type AwsContext = Pick<ProviderContext<AwsConfig>, 'config' | 'env' | 'clock' | 'observe' | 'signal'>;
@@ -24,9 +24,9 @@ export interface Identity {
 type CredentialProvider = ReturnType<typeof fromNodeProviderChain>;
 
 /** Clients hold credentials; recreating one costs one call to STS. */
-const MOST_CLIENTS = 256;
+const MAX_CLIENTS = 256;
 /** Further calls wait for a free socket. */
-const MOST_SOCKETS = 32;
+const MAX_SOCKETS = 32;
 const CONNECT_LIMIT_MS = 10_000;
 /**
  * Frees the socket of a call that no caller waits for any more; callers have a time limit of their own, on the
@@ -40,8 +40,8 @@ const IDLE_LIMIT_MS = 60_000;
 const CREDENTIALS_LIMIT_MS = 30_000;
 const SESSION_NAME_LENGTH = 64;
 
-/** SILENT keeps the SDK from writing to the console; errors are thrown. */
-const SILENT = {
+/** SILENT_LOGGER keeps the SDK from writing to the console; errors are thrown. */
+const SILENT_LOGGER = {
   debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,
@@ -61,12 +61,16 @@ export class AwsClients {
     // operator cannot act on it. There is no other switch.
     process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
     this.#context = context;
-    const sockets = { keepAlive: true, maxSockets: MOST_SOCKETS, maxTotalSockets: MOST_SOCKETS };
+    const sockets = { keepAlive: true, maxSockets: MAX_SOCKETS, maxTotalSockets: MAX_SOCKETS };
     this.#agents = {
       httpAgent: new HttpAgent(sockets),
       httpsAgent: new HttpsAgent({ ...sockets, ca: authorities(context.env.AWS_CA_BUNDLE) }),
     };
-    this.#ownCredentials = told(undefined, fromNodeProviderChain({ logger: SILENT }), context.clock);
+    this.#ownCredentials = withCredentialsError(
+      undefined,
+      fromNodeProviderChain({ logger: SILENT_LOGGER }),
+      context.clock,
+    );
     context.signal.addEventListener('abort', () => this.#close(), { once: true });
   }
 
@@ -89,7 +93,7 @@ export class AwsClients {
     this.#clients.set(key, client);
     // Not destroyed: that would close the connections of all clients.
     for (const oldest of this.#clients.keys()) {
-      if (this.#clients.size <= MOST_CLIENTS) break;
+      if (this.#clients.size <= MAX_CLIENTS) break;
       this.#clients.delete(oldest);
     }
     return client;
@@ -103,12 +107,12 @@ export class AwsClients {
       credentials: role === undefined ? this.#ownCredentials : this.#credentialsOf(role, region, namespace),
       // The caller retries, and knows when to stop.
       maxAttempts: 1,
-      logger: SILENT,
+      logger: SILENT_LOGGER,
       requestHandler: {
         ...this.#agents,
         connectionTimeout: CONNECT_LIMIT_MS,
         socketTimeout: IDLE_LIMIT_MS,
-        logger: SILENT,
+        logger: SILENT_LOGGER,
       },
     });
   }
@@ -118,7 +122,7 @@ export class AwsClients {
     const sessionName = namespace === undefined ? 'bowline-jasm' : `jasm-${namespace}`;
     const assume = fromTemporaryCredentials({
       masterCredentials: this.#ownCredentials,
-      logger: SILENT,
+      logger: SILENT_LOGGER,
       params: {
         RoleArn: role,
         RoleSessionName: sessionName.slice(0, SESSION_NAME_LENGTH),
@@ -128,7 +132,11 @@ export class AwsClients {
       clientConfig: { maxAttempts: 1, ...(region === undefined ? {} : { region }) },
     });
     const { clock } = this.#context;
-    return told(role, (properties) => observed(this.#context, 'AssumeRole', () => assume(properties)), clock);
+    return withCredentialsError(
+      role,
+      (properties) => observeCall(this.#context, 'AssumeRole', () => assume(properties)),
+      clock,
+    );
   }
 
   #close(): void {
@@ -158,10 +166,14 @@ function authorities(file: string | undefined): Buffer | undefined {
 }
 
 /**
- * told marks a failure to get credentials, to distinguish it from a failure of the store, and ends a call that takes
+ * withCredentialsError marks a failure to get credentials, to distinguish it from a failure of the store, and ends a call that takes
  * too long.
  */
-function told(role: string | undefined, provider: CredentialProvider, clock: Clock): CredentialProvider {
+function withCredentialsError(
+  role: string | undefined,
+  provider: CredentialProvider,
+  clock: Clock,
+): CredentialProvider {
   return async (properties) => {
     try {
       return await withLimit(() => provider(properties), clock);
@@ -174,8 +186,8 @@ function told(role: string | undefined, provider: CredentialProvider, clock: Clo
 
 function withLimit<T>(call: () => Promise<T>, clock: Clock): Promise<T> {
   return new Promise((resolve, reject) => {
-    const late = Object.assign(new Error('no credentials in time'), { name: 'TimeoutError' });
-    const limit = clock.setTimer(CREDENTIALS_LIMIT_MS, () => reject(late));
+    const timeoutError = Object.assign(new Error('no credentials in time'), { name: 'TimeoutError' });
+    const limit = clock.setTimer(CREDENTIALS_LIMIT_MS, () => reject(timeoutError));
     call()
       .then(resolve, reject)
       .finally(() => limit.cancel());

@@ -28,7 +28,7 @@ export const PROVIDER = 'aws-secretsmanager';
  * requests alike, and InternalServiceError with 400 in one place and 500 in another.
  */
 const KINDS: Readonly<Record<string, ProviderErrorKind>> = {
-  ...named('transient', [
+  ...kindsByName('transient', [
     'InternalServiceError',
     'InternalServiceErrorException',
     'InternalFailure',
@@ -55,8 +55,8 @@ const KINDS: Readonly<Record<string, ProviderErrorKind>> = {
     'RequestInTheFuture',
     'RequestTimeTooSkewed',
   ]),
-  ...named('not-found', ['ResourceNotFoundException']),
-  ...named('denied', [
+  ...kindsByName('not-found', ['ResourceNotFoundException']),
+  ...kindsByName('denied', [
     'AccessDenied',
     'AccessDeniedException',
     'UnauthorizedOperation',
@@ -78,7 +78,7 @@ const KINDS: Readonly<Record<string, ProviderErrorKind>> = {
     'CredentialsProviderError',
     'TokenProviderError',
   ]),
-  ...named('refused', [
+  ...kindsByName('refused', [
     'InvalidRequestException',
     'InvalidParameterException',
     'InvalidParameter',
@@ -100,7 +100,7 @@ interface Failure {
   readonly kind: ProviderErrorKind;
   readonly code: string;
   /** The error text, to distinguish cases. If it comes from a store, it is not shown: it may quote anything. */
-  readonly words: string;
+  readonly errorText: string;
   /** Whether the failure is a response of a store. */
   readonly isAnswer: boolean;
   readonly retryAfterMs: number | undefined;
@@ -120,7 +120,7 @@ export function awsError(error: unknown, call: AwsCall): ProviderError {
 export function itemError({ ErrorCode: name = '', Message: message = '' }: APIErrorType, call: AwsCall): ProviderError {
   const kind = kindNamed(name) ?? 'transient';
   const code = isWord(name) ? name : 'Unknown';
-  const failure: Failure = { kind, code, words: clean(message), isAnswer: true, retryAfterMs: undefined };
+  const failure: Failure = { kind, code, errorText: redact(message), isAnswer: true, retryAfterMs: undefined };
   return providerError(messageFor(failure, call), failure, call.operation);
 }
 
@@ -140,24 +140,24 @@ export function listRefusal(error: unknown): 'list' | 'call' | undefined {
   return isAnswer && (kind === 'refused' || kind === 'not-found') ? 'list' : undefined;
 }
 
-function messageFor({ kind, code, words, isAnswer }: Failure, { operation, secret }: AwsCall): string {
+function messageFor({ kind, code, errorText, isAnswer }: Failure, { operation, secret }: AwsCall): string {
   const what = `${operation} of ${secret}`;
   switch (kind) {
     case 'not-found':
-      return /staging label|VersionId/.test(words)
+      return /staging label|VersionId/.test(errorText)
         ? `${what}: the version of the secret does not exist, or has no value; set a value, or specify another version`
         : `${what}: the secret does not exist in this account and region; create it, or correct the path`;
     case 'denied':
-      return /kms/i.test(words)
+      return /kms/i.test(errorText)
         ? `${what}: access denied to the KMS key that encrypts the secret; allow kms:Decrypt on the key`
         : `${what}: access denied (${code}); the operator's identity needs secretsmanager:${operation}${operation === 'BatchGetSecretValue' ? ' and secretsmanager:GetSecretValue' : ''} on the secret`;
     case 'transient':
       return `${what}: Secrets Manager is temporarily unavailable (${code}); it is retried`;
     case 'refused':
-      if (code === 'InvalidRequestException' && /delet/.test(words)) {
+      if (code === 'InvalidRequestException' && /delet/.test(errorText)) {
         return `${what}: the secret is scheduled for deletion; restore it, or use another secret`;
       }
-      if (!isAnswer) return `${what}: the request failed (${code}${words === '' ? '' : `: ${words}`})`;
+      if (!isAnswer) return `${what}: the request failed (${code}${errorText === '' ? '' : `: ${errorText}`})`;
       if (code.startsWith('DecryptionFailure')) {
         return `${what}: Secrets Manager cannot decrypt the secret (${code}); check the state and the policy of its KMS key`;
       }
@@ -170,12 +170,12 @@ function credentialsError({ role, cause }: CredentialsError, { secret }: AwsCall
   // Without a status, no request was made: there are no credentials, or they cannot be read.
   const kind = failure.kind === 'transient' ? 'transient' : 'denied';
   const operation = role === undefined ? 'GetCredentials' : 'AssumeRole';
-  const said =
+  const details =
     role === undefined
       ? `cannot read ${secret}: found no valid AWS credentials (${failure.code}); give the operator's ServiceAccount a role (IRSA or EKS Pod Identity), or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`
       : `cannot read ${secret}: cannot assume the role ${role} (${failure.code}); its trust policy must allow sts:AssumeRole for the operator's identity, with the configured external id and session tags`;
-  const later = `cannot read ${secret}: AWS credentials are temporarily unavailable (${failure.code}); it is retried`;
-  return providerError(kind === 'transient' ? later : said, { ...failure, kind }, operation);
+  const temporaryMessage = `cannot read ${secret}: AWS credentials are temporarily unavailable (${failure.code}); it is retried`;
+  return providerError(kind === 'transient' ? temporaryMessage : details, { ...failure, kind }, operation);
 }
 
 function providerError(message: string, { kind, code, retryAfterMs }: Failure, operation: string): ProviderError {
@@ -187,22 +187,22 @@ export function failureOf(error: unknown): Failure {
   const { name = '', message = '', code, $metadata, $response, $retryable } = (error ?? {}) as SdkError;
   const status = $metadata?.httpStatusCode;
   // The message of JSON.parse quotes the response.
-  const words = name === 'SyntaxError' ? '' : clean(message);
+  const errorText = name === 'SyntaxError' ? '' : redact(message);
   // The SDK has learned the time from this response, and signs the next request with it.
-  const isSkewed = name === 'InvalidSignatureException' && /expired|not yet current/.test(words);
+  const isSkewed = name === 'InvalidSignatureException' && /expired|not yet current/.test(errorText);
   const byName = isSkewed ? 'transient' : kindNamed(name);
   const seconds = Number($response?.headers?.['retry-after']);
   const retryAfterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined;
-  const said = { words, isAnswer: status !== undefined, retryAfterMs };
-  if (byName) return { kind: byName, code: name, ...said };
-  if ($retryable?.throttling) return { kind: 'transient', code: codeOf(name, 429), ...said };
+  const details = { errorText, isAnswer: status !== undefined, retryAfterMs };
+  if (byName) return { kind: byName, code: name, ...details };
+  if ($retryable?.throttling) return { kind: 'transient', code: codeOf(name, 429), ...details };
   // A 200 that cannot be parsed is a truncated response, or not from Secrets Manager.
-  if (status !== undefined) return { kind: kindOfStatus(status), code: codeOf(name, status), ...said };
-  if (typeof code === 'string') return { kind: kindOfNetworkError(code), code, ...said, words: '' };
+  if (status !== undefined) return { kind: kindOfStatus(status), code: codeOf(name, status), ...details };
+  if (typeof code === 'string') return { kind: kindOfNetworkError(code), code, ...details, errorText: '' };
   if (/region is missing/i.test(message)) {
-    return { kind: 'refused', code: 'NoRegion', ...said, words: 'set aws.region or AWS_REGION' };
+    return { kind: 'refused', code: 'NoRegion', ...details, errorText: 'set aws.region or AWS_REGION' };
   }
-  return { kind: 'refused', code: name === '' ? 'Unknown' : name, ...said };
+  return { kind: 'refused', code: name === '' ? 'Unknown' : name, ...details };
 }
 
 interface SdkError {
@@ -239,8 +239,8 @@ function kindOfNetworkError(code: string): ProviderErrorKind {
   return /CERT|^ERR_TLS|^ERR_SSL|SELF_SIGNED|^ERR_INVALID/.test(code) ? 'refused' : 'transient';
 }
 
-/** clean removes parts that differ each time or are confidential: ids, keys, the caller. */
-function clean(message: string): string {
+/** redact removes parts that differ each time or are confidential: ids, keys, the caller. */
+function redact(message: string): string {
   return message
     .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '…')
     .replace(/\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{8,}\b/g, '…')
@@ -250,6 +250,6 @@ function clean(message: string): string {
     .trim();
 }
 
-function named(kind: ProviderErrorKind, names: readonly string[]): Record<string, ProviderErrorKind> {
+function kindsByName(kind: ProviderErrorKind, names: readonly string[]): Record<string, ProviderErrorKind> {
   return Object.fromEntries(names.map((name) => [name, kind]));
 }

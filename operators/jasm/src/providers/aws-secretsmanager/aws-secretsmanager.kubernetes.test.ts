@@ -13,7 +13,7 @@ import { SourceReads } from '../../sources/source-reads.ts';
 import { configOf } from '../../testing/config-of.test-support.ts';
 import { useEnvironment } from '../../testing/fake-aws.test-support.ts';
 import { providerContract } from '../contract.test-support.ts';
-import { configured } from '../provider-kinds.ts';
+import { configureProvider } from '../provider-kinds.ts';
 import { AwsSecretsManager } from './aws-secretsmanager.ts';
 import { NEVER, refTo } from './aws-store.test-support.ts';
 import { config } from './config.ts';
@@ -153,7 +153,7 @@ function suite(program: InstalledMoto): void {
     await put('retried/db', 'one');
     const observed: string[] = [];
     const reads = new SourceReads({
-      kinds: new Map([['aws-secretsmanager', configured(awsSecretsManager, configOf(config, { endpoint }))]]),
+      kinds: new Map([['aws-secretsmanager', configureProvider(awsSecretsManager, configOf(config, { endpoint }))]]),
       metrics: {
         observeCall: ({ operation, code }) => observed.push(`${operation} ${code}`),
         countCoalesced: () => undefined,

@@ -11,7 +11,7 @@ import type { Capabilities, ExternalSecret, SecretPayload, SecretProvider, Secre
 import { ProviderError } from '../provider-error.ts';
 import { AwsClients, type AwsContext } from './aws-clients.ts';
 import { type AwsCall, awsError, isDenied, itemError, listRefusal, PROVIDER } from './aws-errors.ts';
-import { observed } from './observed.ts';
+import { observeCall } from './observe-call.ts';
 import { regionOf } from './secret-id.ts';
 
 /** The version stage that is read unless the annotation names a version. */
@@ -89,11 +89,11 @@ export class AwsSecretsManager implements SecretProvider {
       const command = new BatchGetSecretValueCommand({ SecretIdList: paths });
       const batch = await this.#send(call, signal, () => client.send(command, { abortSignal: signal }));
       const values = valuesIn(batch, refs);
-      const answerTo = async (ref: SecretRef): Promise<ExternalSecret | ProviderError> => {
+      const resultFor = async (ref: SecretRef): Promise<ExternalSecret | ProviderError> => {
         const value = values.get(ref);
         return (value && secretFrom(ref, value)) ?? errorIn(batch, ref) ?? (await this.#fetchOne(ref, signal));
       };
-      return await Promise.all(refs.map(answerTo));
+      return await Promise.all(refs.map(resultFor));
     } catch (error) {
       const refusal = listRefusal(error);
       if (refusal === undefined) throw failure(error, call, signal);
@@ -125,7 +125,7 @@ export class AwsSecretsManager implements SecretProvider {
 
   async #send<T>({ operation }: AwsCall, signal: AbortSignal, send: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
-    return await observed(this.#context, operation, send, signal);
+    return await observeCall(this.#context, operation, send, signal);
   }
 }
 
@@ -135,8 +135,8 @@ function failure(error: unknown, call: AwsCall, signal: AbortSignal): unknown {
 }
 
 function otherRegion(ref: SecretRef, own: string, region: string): ProviderError {
-  const said = `GetSecretValue of ${nameOf(ref)}: the ARN is in region ${own}, but the secret would be read in region ${region}; set region: ${own} in the annotation`;
-  return new ProviderError(said, {
+  const explanation = `GetSecretValue of ${nameOf(ref)}: the ARN is in region ${own}, but the secret would be read in region ${region}; set region: ${own} in the annotation`;
+  return new ProviderError(explanation, {
     kind: 'refused',
     provider: PROVIDER,
     operation: 'GetSecretValue',
@@ -181,10 +181,10 @@ function valuesIn(
       values.find(({ ARN }) => ARN === ref.path) ?? onlyOne(values.filter(({ ARN }) => ARN?.slice(0, -7) === ref.path));
     if (value) found.set(ref, value);
   }
-  const taken = new Set([...found.values()].map(({ ARN }) => ARN));
+  const matchedArns = new Set([...found.values()].map(({ ARN }) => ARN));
   for (const ref of refs) {
     if (byArn.includes(ref)) continue;
-    const value = onlyOne(values.filter(({ Name, ARN }) => Name === ref.path && !taken.has(ARN)));
+    const value = onlyOne(values.filter(({ Name, ARN }) => Name === ref.path && !matchedArns.has(ARN)));
     if (value) found.set(ref, value);
   }
   return found;

@@ -1,11 +1,11 @@
 import { statusKind } from '../http/http-problem.ts';
-import { type HttpAnswer, JsonHttp } from '../http/json-http.ts';
+import { type HttpResponse, JsonHttp } from '../http/json-http.ts';
 import { Sessions } from '../http/sessions.ts';
 import type { ExternalSecret, ProviderContext, SecretProvider, SecretRef } from '../provider.ts';
 import { ProviderError, type ProviderErrorKind } from '../provider-error.ts';
-import { refuseUnsupported } from '../unsupported-fields.ts';
+import { rejectUnsupported } from '../unsupported-fields.ts';
 import { azureSecret } from './azure-path.ts';
-import { azureToken, GET_TOKEN, isSafe } from './azure-token.ts';
+import { azureToken, GET_TOKEN, isSecureAddress } from './azure-token.ts';
 import type { AzureConfig } from './config.ts';
 
 const PROVIDER = 'azure-keyvault';
@@ -29,18 +29,18 @@ export class AzureProvider implements SecretProvider {
     this.#config = config;
     const http = new JsonHttp({ provider: PROVIDER, caFile: config.caFile, env, clock, observe, signal });
     this.#http = http;
-    const begin = (role: string, limit: AbortSignal) => azureToken({ http, config, env, role, signal: limit });
-    this.#sessions = new Sessions({ provider: PROVIDER, operation: GET_TOKEN, clock, begin });
+    const startLogin = (role: string, limit: AbortSignal) => azureToken({ http, config, env, role, signal: limit });
+    this.#sessions = new Sessions({ provider: PROVIDER, operation: GET_TOKEN, clock, startLogin });
   }
 
   async fetchSecret(ref: SecretRef, signal: AbortSignal): Promise<ExternalSecret> {
     const url = this.#urlOf(ref);
     const session = { role: ref.role ?? '', refusal: 401, signal };
-    const answer = await this.#sessions.use(session, (token) =>
+    const response = await this.#sessions.use(session, (token) =>
       this.#http.call({ operation: OPERATION, url, headers: { authorization: `Bearer ${token}` }, signal }),
     );
-    if (answer.status !== 200) throw problemOf(answer, ref);
-    const { value, id } = (answer.json ?? {}) as { readonly value?: unknown; readonly id?: unknown };
+    if (response.status !== 200) throw problemOf(response, ref);
+    const { value, id } = (response.json ?? {}) as { readonly value?: unknown; readonly id?: unknown };
     if (typeof value !== 'string' || typeof id !== 'string') {
       throw failure(
         'refused',
@@ -54,9 +54,9 @@ export class AzureProvider implements SecretProvider {
 
   #urlOf(ref: SecretRef): URL {
     const isShared = this.#config.auth.method === 'client-secret';
-    refuseUnsupported(ref, { provider: PROVIDER, supported: isShared ? ['versionId'] : ['versionId', 'role'] });
+    rejectUnsupported(ref, { provider: PROVIDER, supported: isShared ? ['versionId'] : ['versionId', 'role'] });
     const { url, name, vault } = azureSecret(ref.path, this.#config);
-    if (!isSafe(url.href))
+    if (!isSecureAddress(url.href))
       throw failure('refused', 'Address', `the URL of the vault ${vault} does not use https: correct azure.vaults`);
     if (ref.versionId !== undefined && !/^[0-9a-f]{32}$/i.test(ref.versionId)) {
       throw failure(
@@ -71,19 +71,19 @@ export class AzureProvider implements SecretProvider {
   }
 }
 
-function problemOf(answer: HttpAnswer, { path, versionId }: SecretRef): ProviderError {
-  const { error } = (answer.json ?? {}) as { readonly error?: KeyVaultError };
-  const code = String(answer.status);
+function problemOf(response: HttpResponse, { path, versionId }: SecretRef): ProviderError {
+  const { error } = (response.json ?? {}) as { readonly error?: KeyVaultError };
+  const code = String(response.status);
   // Key Vault's own error code, which its documentation is sorted by.
-  const word = wordOf(error?.innererror?.code) ?? wordOf(error?.code) ?? code;
+  const errorCode = errorCodeOf(error?.innererror?.code) ?? errorCodeOf(error?.code) ?? code;
   const what = versionId === undefined ? path : `version ${versionId} of ${path}`;
-  if (word === 'SecretDisabled') return failure('refused', code, `${what} is disabled in Key Vault: enable it`);
-  switch (statusKind(answer.status)) {
+  if (errorCode === 'SecretDisabled') return failure('refused', code, `${what} is disabled in Key Vault: enable it`);
+  switch (statusKind(response.status)) {
     case 'denied':
       return failure(
         'denied',
         code,
-        `Key Vault denies access to ${what} (${word}): grant the operator's identity the role Key Vault Secrets User or the permission Get, and allow the operator in the vault's firewall`,
+        `Key Vault denies access to ${what} (${errorCode}): grant the operator's identity the role Key Vault Secrets User or the permission Get, and allow the operator in the vault's firewall`,
       );
     case 'not-found':
       return failure('not-found', code, `Key Vault has no secret ${what}: create or recover it, or correct the path`);
@@ -91,15 +91,15 @@ function problemOf(answer: HttpAnswer, { path, versionId }: SecretRef): Provider
       return failure(
         'transient',
         code,
-        `Key Vault is temporarily unavailable for ${what} (${word}); it is retried`,
-        answer.retryAfterMs,
+        `Key Vault is temporarily unavailable for ${what} (${errorCode}); it is retried`,
+        response.retryAfterMs,
       );
     default:
       // The error text of the store is left out, because it may quote anything.
       return failure(
         'refused',
         code,
-        `Key Vault rejected the request for ${what} (${word}): correct the path or the version`,
+        `Key Vault rejected the request for ${what} (${errorCode}): correct the path or the version`,
       );
   }
 }
@@ -109,7 +109,7 @@ interface KeyVaultError {
   readonly innererror?: { readonly code?: unknown };
 }
 
-function wordOf(value: unknown): string | undefined {
+function errorCodeOf(value: unknown): string | undefined {
   return typeof value === 'string' && /^\w{1,64}$/.test(value) ? value : undefined;
 }
 

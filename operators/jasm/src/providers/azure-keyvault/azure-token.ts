@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { statusKind } from '../http/http-problem.ts';
-import type { HttpAnswer, JsonHttp } from '../http/json-http.ts';
+import type { HttpResponse, JsonHttp } from '../http/json-http.ts';
 import type { Session } from '../http/sessions.ts';
 import type { ProviderContext } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
@@ -22,24 +22,26 @@ const GUID = /^[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}$/i;
 
 /** azureToken gets a token for Key Vault from Entra ID, or from the metadata service of the machine. */
 export async function azureToken(options: TokenOptions): Promise<Session> {
-  const answer =
-    options.config.auth.method === 'managed-identity' ? await askMetadata(options) : await askEntra(options);
-  const { access_token: token, expires_in: seconds } = (answer.json ?? {}) as TokenAnswer;
-  if (answer.status === 200 && typeof token === 'string' && token !== '') {
+  const response =
+    options.config.auth.method === 'managed-identity'
+      ? await requestMetadataToken(options)
+      : await requestEntraToken(options);
+  const { access_token: token, expires_in: seconds } = (response.json ?? {}) as TokenResponse;
+  if (response.status === 200 && typeof token === 'string' && token !== '') {
     // The metadata service returns the number as a string.
     return { token, lifetimeMs: Number(seconds) > 0 ? Number(seconds) * 1000 : 0 };
   }
-  throw tokenProblem(answer);
+  throw tokenProblem(response);
 }
 
-interface TokenAnswer {
+interface TokenResponse {
   readonly access_token?: unknown;
   readonly expires_in?: unknown;
   readonly error?: unknown;
   readonly error_description?: unknown;
 }
 
-async function askEntra(options: TokenOptions): Promise<HttpAnswer> {
+async function requestEntraToken(options: TokenOptions): Promise<HttpResponse> {
   const { config, env, http, signal } = options;
   const { auth, resource } = config;
   const tenantId = required(
@@ -54,7 +56,7 @@ async function askEntra(options: TokenOptions): Promise<HttpAnswer> {
     scope: `${resource.replace(/\/+$/, '')}/.default`,
     ...(auth.method === 'client-secret' ? secretProof(env) : await federatedProof(options)),
   };
-  if (!GUID.test(tenantId) || !isSafe(authority)) {
+  if (!GUID.test(tenantId) || !isSecureAddress(authority)) {
     throw denied(
       'the tenant is not a valid id, or the authority host does not use https: correct azure.auth, AZURE_TENANT_ID or AZURE_AUTHORITY_HOST',
     );
@@ -68,18 +70,18 @@ function secretProof(env: TokenOptions['env']): Readonly<Record<string, string>>
 }
 
 async function federatedProof({ config, env }: TokenOptions): Promise<Readonly<Record<string, string>>> {
-  const ways = 'azure.auth.tokenFile or AZURE_FEDERATED_TOKEN_FILE';
-  const file = required(config.auth.tokenFile ?? env.AZURE_FEDERATED_TOKEN_FILE, 'ServiceAccount token file', ways);
+  const settings = 'azure.auth.tokenFile or AZURE_FEDERATED_TOKEN_FILE';
+  const file = required(config.auth.tokenFile ?? env.AZURE_FEDERATED_TOKEN_FILE, 'ServiceAccount token file', settings);
   const assertion = (await readFile(file, 'utf8').catch(() => '')).trim();
   if (assertion === '')
-    throw denied(`the file ${file} does not contain a token: mount a projected token, or correct ${ways}`);
+    throw denied(`the file ${file} does not contain a token: mount a projected token, or correct ${settings}`);
   return {
     client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
     client_assertion: assertion,
   };
 }
 
-function askMetadata(options: TokenOptions): Promise<HttpAnswer> {
+function requestMetadataToken(options: TokenOptions): Promise<HttpResponse> {
   const { config, http, signal } = options;
   const url = new URL(`${config.auth.metadataHost.replace(/\/+$/, '')}/metadata/identity/oauth2/token`);
   url.searchParams.set('api-version', '2018-02-01');
@@ -95,40 +97,40 @@ function clientId({ config, env, role }: TokenOptions): string | undefined {
   return role || config.auth.clientId || env.AZURE_CLIENT_ID || undefined;
 }
 
-function required(value: string | undefined, what: string, ways: string): string {
-  if (!value) throw denied(`cannot get a token for Key Vault without a ${what}: set ${ways}`);
+function required(value: string | undefined, what: string, settings: string): string {
+  if (!value) throw denied(`cannot get a token for Key Vault without a ${what}: set ${settings}`);
   return value;
 }
 
-/** isSafe reports whether credentials may be sent to an address: with TLS, or to this machine. */
-export function isSafe(address: string): boolean {
+/** isSecureAddress reports whether credentials may be sent to an address: with TLS, or to this machine. */
+export function isSecureAddress(address: string): boolean {
   return (
     URL.canParse(address) && (address.startsWith('https://') || /^http:\/\/127\.0\.0\.1(?::\d+)?(?:\/|$)/.test(address))
   );
 }
 
-function tokenProblem(answer: HttpAnswer): ProviderError {
-  const kind = statusKind(answer.status);
+function tokenProblem(response: HttpResponse): ProviderError {
+  const kind = statusKind(response.status);
   if (kind === 'transient') {
     return new ProviderError(
-      `cannot get a token for Key Vault at the moment (status ${answer.status}); it is retried`,
+      `cannot get a token for Key Vault at the moment (status ${response.status}); it is retried`,
       {
         kind,
         provider: 'azure-keyvault',
         operation: GET_TOKEN,
-        code: String(answer.status),
-        retryAfterMs: answer.retryAfterMs,
+        code: String(response.status),
+        retryAfterMs: response.retryAfterMs,
       },
     );
   }
-  const { error, error_description: description } = (answer.json ?? {}) as TokenAnswer;
+  const { error, error_description: description } = (response.json ?? {}) as TokenResponse;
   // The description contains ids and times; the documentation of Entra ID is sorted by its code.
   const code = /\bAADSTS\d+\b/.exec(String(description))?.[0];
-  const word = typeof error === 'string' && /^[\w.-]{1,64}$/.test(error) ? error : `status ${answer.status}`;
-  const told = code === undefined ? word : `${word}, ${code}`;
+  const errorCode = typeof error === 'string' && /^[\w.-]{1,64}$/.test(error) ? error : `status ${response.status}`;
+  const detail = code === undefined ? errorCode : `${errorCode}, ${code}`;
   return denied(
-    `cannot get a token for Key Vault: ${told}; correct azure.auth, or the federated credential of the identity`,
-    String(answer.status),
+    `cannot get a token for Key Vault: ${detail}; correct azure.auth, or the federated credential of the identity`,
+    String(response.status),
   );
 }
 

@@ -7,7 +7,7 @@ export const azureKeyVault: ProviderKind<AzureConfig> = {
   name: 'azure-keyvault',
   pathFormat: AZURE_PATH,
   names: azureNames,
-  tellsVersions: false,
+  canProbeVersion: false,
   async load(context) {
     const { AzureProvider } = await import('./azure-provider.ts');
     return new AzureProvider(context);

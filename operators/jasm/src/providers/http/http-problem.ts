@@ -9,7 +9,7 @@ export interface FailedCall {
 }
 
 /** The OpenSSL codes for a certificate that is not trusted. Others start with CERT_ or ERR_TLS_. */
-const TRUST = new Set([
+const UNTRUSTED_CODES = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
   'UNABLE_TO_GET_ISSUER_CERT',
@@ -24,16 +24,16 @@ const TRUST = new Set([
 export function networkProblem(
   error: unknown,
   { provider, operation, url }: FailedCall,
-): { readonly problem: ProviderError; readonly isTrust: boolean } {
+): { readonly problem: ProviderError; readonly isUntrusted: boolean } {
   const code = codeOf(error);
-  const isTrust = TRUST.has(code) || /^(?:CERT_|ERR_TLS_|ERR_SSL_)/.test(code);
-  const problem = isTrust
+  const isUntrusted = UNTRUSTED_CODES.has(code) || /^(?:CERT_|ERR_TLS_|ERR_SSL_)/.test(code);
+  const problem = isUntrusted
     ? `its certificate is not trusted (${code}): add its certificate authority to caFile, or correct the address`
     : `${code}; it is retried`;
   return {
-    isTrust,
+    isUntrusted,
     problem: new ProviderError(`cannot reach ${url.origin}: ${problem}`, {
-      kind: isTrust ? 'refused' : 'transient',
+      kind: isUntrusted ? 'refused' : 'transient',
       provider,
       operation,
       code,

@@ -5,8 +5,8 @@ import type { ProviderContext } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
 import { networkProblem, retryAfterMs } from './http-problem.ts';
 
-/** HttpAnswer is the response of a store, whatever its status. */
-export interface HttpAnswer {
+/** HttpResponse is the response of a store, whatever its status. */
+export interface HttpResponse {
   readonly status: number;
   /** The body as received: numbers keep their digits. Never log it. */
   readonly text: string;
@@ -45,10 +45,10 @@ export interface JsonHttpOptions {
 }
 
 /** The maximum size of a response. A Secret holds 1 MiB; with JSON escapes it is larger. */
-const LARGEST_BODY = 2 * 2 ** 20;
+const MAX_BODY_BYTES = 2 * 2 ** 20;
 
 /** The maximum number of concurrent connections per store; further calls wait. */
-const MOST_CONNECTIONS = 16;
+const MAX_CONNECTIONS = 16;
 
 const CONNECT_LIMIT_MS = 10_000;
 
@@ -66,48 +66,48 @@ export class JsonHttp {
     options.signal.addEventListener('abort', () => this.#dropAgents(), { once: true });
   }
 
-  async call(call: HttpCall): Promise<HttpAnswer> {
+  async call(call: HttpCall): Promise<HttpResponse> {
     const { clock, observe } = this.#options;
-    const begun = clock.monotonic();
-    const observed = (code: string): void =>
-      observe({ operation: call.operation, code, ms: clock.monotonic() - begun });
+    const startedAt = clock.monotonic();
+    const report = (code: string): void =>
+      observe({ operation: call.operation, code, ms: clock.monotonic() - startedAt });
     try {
-      const answer = await this.#send(call);
-      observed(answer.status < 300 ? 'OK' : String(answer.status));
-      return answer;
+      const response = await this.#send(call);
+      report(response.status < 300 ? 'OK' : String(response.status));
+      return response;
     } catch (error) {
       call.signal.throwIfAborted();
       this.#options.signal.throwIfAborted();
       const problem = error instanceof ProviderError ? error : this.#problemOf(error, call);
-      observed(problem.code);
+      report(problem.code);
       throw problem;
     }
   }
 
-  async #send(call: HttpCall): Promise<HttpAnswer> {
-    const { direct, proxied } = await this.#reachable(call);
+  async #send(call: HttpCall): Promise<HttpResponse> {
+    const { direct, proxied } = await this.#getAgents(call);
     const { body, type } = encoded(call.body);
-    const answer = await request(call.url, {
+    const response = await request(call.url, {
       dispatcher: call.direct ? direct : proxied,
       method: body === undefined ? 'GET' : 'POST',
       headers: { accept: 'application/json', ...(type === undefined ? {} : { 'content-type': type }), ...call.headers },
       body: body ?? null,
       signal: call.signal,
     });
-    if (answer.statusCode >= 300 && answer.statusCode < 400) {
-      await answer.body.dump();
+    if (response.statusCode >= 300 && response.statusCode < 400) {
+      await response.body.dump();
       throw this.#refusal(
         call,
-        String(answer.statusCode),
+        String(response.statusCode),
         `${call.url.origin} redirects to another address, and credentials are sent only to the configured address: configure the final address`,
       );
     }
-    const text = await this.#textOf(answer.body, call);
+    const text = await this.#textOf(response.body, call);
     return {
-      status: answer.statusCode,
+      status: response.statusCode,
       text,
       json: parsed(text),
-      retryAfterMs: retryAfterMs(answer.headers['retry-after'], this.#options.clock),
+      retryAfterMs: retryAfterMs(response.headers['retry-after'], this.#options.clock),
     };
   }
 
@@ -117,8 +117,12 @@ export class JsonHttp {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       size += chunk.length;
       // Leaving the loop ends the request.
-      if (size > LARGEST_BODY) {
-        throw this.#refusal(call, 'TooLarge', `the response of ${call.url.origin} has more than ${LARGEST_BODY} bytes`);
+      if (size > MAX_BODY_BYTES) {
+        throw this.#refusal(
+          call,
+          'TooLarge',
+          `the response of ${call.url.origin} has more than ${MAX_BODY_BYTES} bytes`,
+        );
       }
       chunks.push(chunk);
     }
@@ -130,13 +134,13 @@ export class JsonHttp {
   }
 
   #problemOf(error: unknown, { operation, url }: HttpCall): ProviderError {
-    const { problem, isTrust } = networkProblem(error, { provider: this.#options.provider, operation, url });
+    const { problem, isUntrusted } = networkProblem(error, { provider: this.#options.provider, operation, url });
     // The file with the certificate authorities may have been replaced since it was read.
-    if (isTrust) this.#dropAgents();
+    if (isUntrusted) this.#dropAgents();
     return problem;
   }
 
-  async #reachable(call: HttpCall): Promise<{ readonly direct: Dispatcher; readonly proxied: Dispatcher }> {
+  async #getAgents(call: HttpCall): Promise<{ readonly direct: Dispatcher; readonly proxied: Dispatcher }> {
     if (this.#agents) return this.#agents;
     const { caFile, env, signal } = this.#options;
     const ca = caFile === undefined ? undefined : await this.#readAuthorities(caFile, call);
@@ -145,7 +149,7 @@ export class JsonHttp {
     // The caller's signal is the time limit of a call. undici's own limit, on another clock, only frees connections
     // that no caller waits for.
     const connect = { ca, timeout: CONNECT_LIMIT_MS };
-    const options = { connections: MOST_CONNECTIONS, connect, headersTimeout: 0, bodyTimeout: 0 };
+    const options = { connections: MAX_CONNECTIONS, connect, headersTimeout: 0, bodyTimeout: 0 };
     const proxied = new EnvHttpProxyAgent({
       ...options,
       requestTls: { ca },

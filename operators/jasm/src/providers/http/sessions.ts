@@ -1,6 +1,6 @@
 import type { Clock } from '@bowline/machinery';
 import { ProviderError } from '../provider-error.ts';
-import type { HttpAnswer } from './json-http.ts';
+import type { HttpResponse } from './json-http.ts';
 
 /** Session is a proof of our identity, issued by a store. */
 export interface Session {
@@ -15,29 +15,29 @@ export interface SessionsOptions {
   /** The store's name of the login operation, for messages and metrics. */
   readonly operation: string;
   readonly clock: Clock;
-  /** begin logs in with a role: `''` is the configured one. */
-  readonly begin: (role: string, signal: AbortSignal) => Promise<Session>;
+  /** startLogin logs in with a role: `''` is the configured one. */
+  readonly startLogin: (role: string, signal: AbortSignal) => Promise<Session>;
 }
 
-interface Held {
+interface HeldSession {
   readonly token: string;
-  readonly begunAt: number;
+  readonly startedAt: number;
   /** On the monotonic clock: from then on, a new session is started first. */
-  readonly goodUntil: number;
+  readonly usableUntil: number;
 }
 
 /** A login may not take longer than a read. */
 const LOGIN_LIMIT_MS = 30_000;
 
 /** A session is not used in the last tenth of its lifetime, up to 5 minutes. */
-const SHARE_UNUSED = 0.1;
-const LONGEST_UNUSED_MS = 300_000;
+const UNUSED_FRACTION = 0.1;
+const MAX_UNUSED_MS = 300_000;
 
 /** A refused session younger than this is not at fault: the store refuses us, not the session. */
-const YOUNG_MS = 60_000;
+const FRESH_MS = 60_000;
 
 /** The maximum number of remembered roles; the least recently used is dropped first. */
-const MOST_ROLES = 128;
+const MAX_ROLES = 128;
 
 /**
  * Sessions logs in once for all concurrent callers, remembers the session of each role, and starts a new one before it
@@ -45,8 +45,8 @@ const MOST_ROLES = 128;
  */
 export class Sessions {
   readonly #options: SessionsOptions;
-  readonly #held = new Map<string, Held>();
-  readonly #beginning = new Map<string, Promise<Held>>();
+  readonly #held = new Map<string, HeldSession>();
+  readonly #pendingLogins = new Map<string, Promise<HeldSession>>();
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -58,54 +58,54 @@ export class Sessions {
    */
   async use(
     { role, refusal, signal }: { readonly role: string; readonly refusal: number; readonly signal: AbortSignal },
-    call: (token: string) => Promise<HttpAnswer>,
-  ): Promise<HttpAnswer> {
+    call: (token: string) => Promise<HttpResponse>,
+  ): Promise<HttpResponse> {
     signal.throwIfAborted();
     const token = await this.#token(role, signal);
-    const answer = await call(token);
-    if (answer.status !== refusal || !this.#isWorthAnother(role, token)) return answer;
-    const another = await this.#token(role, signal);
-    return another === token ? answer : call(another);
+    const response = await call(token);
+    if (response.status !== refusal || !this.#mayRetry(role, token)) return response;
+    const newToken = await this.#token(role, signal);
+    return newToken === token ? response : call(newToken);
   }
 
   async #token(role: string, signal: AbortSignal): Promise<string> {
     const held = this.#held.get(role);
-    if (held && this.#options.clock.monotonic() < held.goodUntil) {
+    if (held && this.#options.clock.monotonic() < held.usableUntil) {
       // The map is ordered by use.
       this.#held.delete(role);
       this.#held.set(role, held);
       return held.token;
     }
-    const { token } = await unlessAborted(this.#begin(role), signal);
+    const { token } = await unlessAborted(this.#startLogin(role), signal);
     return token;
   }
 
   /** Reports whether another session may succeed after a token was refused. */
-  #isWorthAnother(role: string, token: string): boolean {
+  #mayRetry(role: string, token: string): boolean {
     const held = this.#held.get(role);
     // Another caller has noticed it too, and there is a new session already.
     if (held?.token !== token) return true;
-    if (this.#options.clock.monotonic() - held.begunAt < YOUNG_MS) return false;
+    if (this.#options.clock.monotonic() - held.startedAt < FRESH_MS) return false;
     this.#held.delete(role);
     return true;
   }
 
-  #begin(role: string): Promise<Held> {
-    const under = this.#beginning.get(role);
-    if (under) return under;
-    const login = this.#login(role).finally(() => this.#beginning.delete(role));
+  #startLogin(role: string): Promise<HeldSession> {
+    const pending = this.#pendingLogins.get(role);
+    if (pending) return pending;
+    const login = this.#login(role).finally(() => this.#pendingLogins.delete(role));
     // The caller may be gone by the time it fails.
     login.catch(() => {});
-    this.#beginning.set(role, login);
+    this.#pendingLogins.set(role, login);
     return login;
   }
 
-  async #login(role: string): Promise<Held> {
-    const { clock, begin, provider, operation } = this.#options;
-    const late = new AbortController();
-    const begunAt = clock.monotonic();
+  async #login(role: string): Promise<HeldSession> {
+    const { clock, startLogin, provider, operation } = this.#options;
+    const timeout = new AbortController();
+    const startedAt = clock.monotonic();
     using _limit = clock.setTimer(LOGIN_LIMIT_MS, () =>
-      late.abort(
+      timeout.abort(
         new ProviderError(`no response to the login within ${LOGIN_LIMIT_MS / 1000} s; it is retried`, {
           kind: 'transient',
           provider,
@@ -114,14 +114,14 @@ export class Sessions {
         }),
       ),
     );
-    const { token, lifetimeMs } = await begin(role, late.signal);
-    const unused = Math.min((lifetimeMs ?? 0) * SHARE_UNUSED, LONGEST_UNUSED_MS);
-    const goodUntil = lifetimeMs === undefined ? Number.POSITIVE_INFINITY : begunAt + lifetimeMs - unused;
-    const held = { token, begunAt, goodUntil };
+    const { token, lifetimeMs } = await startLogin(role, timeout.signal);
+    const unused = Math.min((lifetimeMs ?? 0) * UNUSED_FRACTION, MAX_UNUSED_MS);
+    const usableUntil = lifetimeMs === undefined ? Number.POSITIVE_INFINITY : startedAt + lifetimeMs - unused;
+    const held = { token, startedAt, usableUntil };
     this.#held.delete(role);
     this.#held.set(role, held);
     for (const oldest of this.#held.keys()) {
-      if (this.#held.size <= MOST_ROLES) break;
+      if (this.#held.size <= MAX_ROLES) break;
       this.#held.delete(oldest);
     }
     return held;

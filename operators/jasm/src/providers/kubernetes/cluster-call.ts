@@ -18,22 +18,22 @@ export interface ClusterCall<T> extends Pick<ProviderContext<unknown>, 'clock' |
 /** clusterCall makes the call and counts it; failures become ProviderErrors. */
 export async function clusterCall<T>(call: ClusterCall<T>): Promise<T> {
   const { operation, clock, observe, signal } = call;
-  const begun = clock.monotonic();
-  const observed = (code: string): void => observe({ operation, code, ms: clock.monotonic() - begun });
+  const startedAt = clock.monotonic();
+  const report = (code: string): void => observe({ operation, code, ms: clock.monotonic() - startedAt });
   try {
-    const answer = await call.call();
-    observed('OK');
-    return answer;
+    const result = await call.call();
+    report('OK');
+    return result;
   } catch (error) {
     signal.throwIfAborted();
     const problem = error instanceof ProviderError ? error : problemOf(error, call);
-    observed(problem.code);
+    report(problem.code);
     throw problem;
   }
 }
 
 function problemOf(error: unknown, { provider, operation, namespace, name }: ClusterCall<unknown>): ProviderError {
-  const make = (kind: ProviderErrorKind, code: string, problem: string): ProviderError =>
+  const errorOf = (kind: ProviderErrorKind, code: string, problem: string): ProviderError =>
     new ProviderError(`cannot read the Secret ${namespace}/${name}: ${problem}`, {
       kind,
       provider,
@@ -43,7 +43,7 @@ function problemOf(error: unknown, { provider, operation, namespace, name }: Clu
     });
   const isUndeclared = error instanceof BowlineError && error.code === 'BOWLINE_UNDECLARED_PERMISSION';
   if (isUndeclared || (error instanceof ApiError && [401, 403].includes(error.status))) {
-    return make(
+    return errorOf(
       'denied',
       'Forbidden',
       `the operator may not ${operation} secrets in the namespace ${namespace}; add the namespace to --namespaces, or run the operator for all namespaces`,
@@ -51,13 +51,13 @@ function problemOf(error: unknown, { provider, operation, namespace, name }: Clu
   }
   if (error instanceof ApiError) {
     return error.retryable
-      ? make('transient', error.reason, 'the API server is temporarily unavailable; it is retried')
-      : make('refused', error.reason, `the API server rejected the request with ${error.reason}`);
+      ? errorOf('transient', error.reason, 'the API server is temporarily unavailable; it is retried')
+      : errorOf('refused', error.reason, `the API server rejected the request with ${error.reason}`);
   }
   if (error instanceof BowlineError) {
     return error.retryable
-      ? make('transient', error.code, 'the API server cannot be reached; it is retried')
-      : make('refused', error.code, `the call failed with ${error.code}`);
+      ? errorOf('transient', error.code, 'the API server cannot be reached; it is retried')
+      : errorOf('refused', error.code, `the call failed with ${error.code}`);
   }
-  return make('transient', 'Unknown', 'the call failed; it is retried');
+  return errorOf('transient', 'Unknown', 'the call failed; it is retried');
 }

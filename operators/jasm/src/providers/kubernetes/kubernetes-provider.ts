@@ -3,7 +3,7 @@ import { anyGlob } from '@bowline/machinery';
 import { CONSENT_ANNOTATIONS } from '../../api/names.ts';
 import type { ExternalSecret, ProviderContext, SecretProvider, SecretRef } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
-import { refuseUnsupported } from '../unsupported-fields.ts';
+import { rejectUnsupported } from '../unsupported-fields.ts';
 import { clusterCall } from './cluster-call.ts';
 
 const PROVIDER = 'kubernetes';
@@ -68,7 +68,7 @@ interface Key {
 }
 
 function keyOf(ref: SecretRef): Key {
-  refuseUnsupported(ref, { provider: PROVIDER, supported: [] });
+  rejectUnsupported(ref, { provider: PROVIDER, supported: [] });
   const [namespace = '', name = ''] = ref.path.split('/');
   return { namespace, name };
 }

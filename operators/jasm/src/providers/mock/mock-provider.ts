@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ExternalSecret, ProviderContext, SecretPayload, SecretProvider, SecretRef } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
-import { refuseUnsupported } from '../unsupported-fields.ts';
+import { rejectUnsupported } from '../unsupported-fields.ts';
 
 /** MockValue is a secret of a mock: values by key, which become a JSON object as in other stores, a text, or bytes. */
 export type MockValue = Readonly<Record<string, string>> | string | Uint8Array;
@@ -40,14 +40,14 @@ export class MockProvider implements SecretProvider {
   }
 
   async fetchSecret(ref: SecretRef, signal?: AbortSignal): Promise<ExternalSecret> {
-    return this.#answer('fetchSecret', ref, signal);
+    return this.#read('fetchSecret', ref, signal);
   }
 
   async probeVersion(ref: SecretRef, signal?: AbortSignal): Promise<string | undefined> {
-    return this.#answer('probeVersion', ref, signal).version;
+    return this.#read('probeVersion', ref, signal).version;
   }
 
-  #answer(operation: string, ref: SecretRef, signal: AbortSignal | undefined): ExternalSecret {
+  #read(operation: string, ref: SecretRef, signal: AbortSignal | undefined): ExternalSecret {
     signal?.throwIfAborted();
     try {
       const secret = mockSecret(ref, this.#secrets.get(ref.path), operation);
@@ -64,7 +64,7 @@ export class MockProvider implements SecretProvider {
  * mockSecret returns the response of a mock that has this value at the path. The version is derived from the content.
  */
 export function mockSecret(ref: SecretRef, value: MockValue | undefined, operation: string): ExternalSecret {
-  refuseUnsupported(ref, { provider: 'mock', supported: ['versionId'] });
+  rejectUnsupported(ref, { provider: 'mock', supported: ['versionId'] });
   const notFound = (message: string): ProviderError =>
     new ProviderError(message, { kind: 'not-found', provider: 'mock', operation, code: 'NotFound' });
   if (value === undefined) {

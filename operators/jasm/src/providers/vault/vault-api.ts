@@ -1,4 +1,4 @@
-import type { HttpAnswer, HttpCall, JsonHttp } from '../http/json-http.ts';
+import type { HttpCall, HttpResponse, JsonHttp } from '../http/json-http.ts';
 import type { ProviderContext } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
 import type { VaultConfig } from './config.ts';
@@ -31,7 +31,7 @@ export class VaultApi {
     this.inNamespace = this.#namespace === undefined ? '' : ` in the Vault namespace ${this.#namespace}`;
   }
 
-  call({ operation, path, version, token, body, signal }: VaultCall): Promise<HttpAnswer> {
+  call({ operation, path, version, token, body, signal }: VaultCall): Promise<HttpResponse> {
     const encoded = path.split('/').map(encodeURIComponent).join('/');
     const url = new URL(`${this.#address(operation)}/v1/${encoded}`);
     if (version !== undefined) url.searchParams.set('version', version);

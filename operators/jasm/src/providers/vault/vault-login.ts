@@ -4,7 +4,7 @@ import type { ProviderContext } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
 import type { VaultConfig } from './config.ts';
 import type { VaultApi } from './vault-api.ts';
-import { answerProblem, loginProblem } from './vault-problem.ts';
+import { loginProblem, responseProblem } from './vault-problem.ts';
 
 /** LoginOptions holds the parameters of a login. */
 export interface LoginOptions extends Pick<ProviderContext<VaultConfig>, 'config' | 'env'> {
@@ -23,15 +23,15 @@ const SERVICE_ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/tok
 /** logIn gets a token from Vault, or the configured one. */
 export async function logIn(options: LoginOptions): Promise<Session> {
   const { auth } = options.config;
-  if (auth.method === 'token') return givenToken(options);
+  if (auth.method === 'token') return configuredToken(options);
   const proof = auth.method === 'kubernetes' ? await serviceAccountProof(options) : await appRoleProof(options);
   const path = `auth/${auth.mount ?? auth.method}/login`;
   const { api, signal } = options;
-  const answer = await api.call({ operation: LOGIN, path, body: { json: proof.body }, signal });
+  const response = await api.call({ operation: LOGIN, path, body: { json: proof.body }, signal });
   const login = { operation: LOGIN, path, inNamespace: api.inNamespace, credentials: [proof.secret] };
-  if (answer.status !== 200) throw loginProblem(answer, login);
-  const given = (answer.json as LoginAnswer | undefined)?.auth;
-  if (typeof given?.client_token !== 'string' || given.client_token === '') throw answerProblem(answer, login);
+  if (response.status !== 200) throw loginProblem(response, login);
+  const given = (response.json as LoginResponse | undefined)?.auth;
+  if (typeof given?.client_token !== 'string' || given.client_token === '') throw responseProblem(response, login);
   const seconds = given.lease_duration;
   // 0 is a token that does not expire.
   return {
@@ -40,14 +40,14 @@ export async function logIn(options: LoginOptions): Promise<Session> {
   };
 }
 
-interface LoginAnswer {
+interface LoginResponse {
   readonly auth?: { readonly client_token?: unknown; readonly lease_duration?: unknown } | null;
 }
 
-async function givenToken({ config, env }: LoginOptions): Promise<Session> {
+async function configuredToken({ config, env }: LoginOptions): Promise<Session> {
   const { tokenFile } = config.auth;
   // The owner of the file renews its token, so it is read for each call.
-  if (tokenFile !== undefined) return { token: await credentialIn(tokenFile, 'vault.auth.tokenFile'), lifetimeMs: 0 };
+  if (tokenFile !== undefined) return { token: await readCredential(tokenFile, 'vault.auth.tokenFile'), lifetimeMs: 0 };
   const token = env.VAULT_TOKEN;
   if (!token) throw noCredential('no Vault token is configured: set vault.auth.tokenFile, or VAULT_TOKEN');
   return { token, lifetimeMs: undefined };
@@ -60,19 +60,19 @@ interface Proof {
 }
 
 async function serviceAccountProof({ config, role }: LoginOptions): Promise<Proof> {
-  const { tokenFile = SERVICE_ACCOUNT_TOKEN, role: usual } = config.auth;
-  const wanted = role || usual;
-  if (!wanted)
+  const { tokenFile = SERVICE_ACCOUNT_TOKEN, role: configuredRole } = config.auth;
+  const loginRole = role || configuredRole;
+  if (!loginRole)
     throw noCredential('no Vault role to log in with is configured: set vault.auth.role, or a role in the policy');
-  const jwt = await credentialIn(tokenFile, 'vault.auth.tokenFile');
-  return { body: { role: wanted, jwt }, secret: jwt };
+  const jwt = await readCredential(tokenFile, 'vault.auth.tokenFile');
+  return { body: { role: loginRole, jwt }, secret: jwt };
 }
 
 async function appRoleProof({ config, env }: LoginOptions): Promise<Proof> {
   const { roleId, secretIdFile } = config.auth;
   if (!roleId) throw noCredential('no role id to log in to Vault with is configured: set vault.auth.roleId');
   const secretId =
-    secretIdFile === undefined ? env.VAULT_SECRET_ID : await credentialIn(secretIdFile, 'vault.auth.secretIdFile');
+    secretIdFile === undefined ? env.VAULT_SECRET_ID : await readCredential(secretIdFile, 'vault.auth.secretIdFile');
   if (!secretId)
     throw noCredential(
       'no secret id to log in to Vault with is configured: set vault.auth.secretIdFile, or VAULT_SECRET_ID',
@@ -80,7 +80,7 @@ async function appRoleProof({ config, env }: LoginOptions): Promise<Proof> {
   return { body: { role_id: roleId, secret_id: secretId }, secret: secretId };
 }
 
-async function credentialIn(file: string, setting: string): Promise<string> {
+async function readCredential(file: string, setting: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch(() => '');
   if (text.trim() === '')
     throw noCredential(`the file ${file} does not contain a credential: mount the file, or correct ${setting}`);

@@ -1,15 +1,15 @@
 import { DeniedCalls } from '../denied-calls.ts';
-import { type HttpAnswer, JsonHttp } from '../http/json-http.ts';
+import { type HttpResponse, JsonHttp } from '../http/json-http.ts';
 import { Sessions } from '../http/sessions.ts';
 import type { ExternalSecret, ProviderContext, SecretProvider, SecretRef } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
-import { refuseUnsupported } from '../unsupported-fields.ts';
+import { rejectUnsupported } from '../unsupported-fields.ts';
 import type { VaultConfig } from './config.ts';
 import { rawMember } from './raw-member.ts';
 import { VaultApi, type VaultCall } from './vault-api.ts';
 import { LOGIN, logIn } from './vault-login.ts';
 import { apiPath, type VaultSecret, vaultSecret } from './vault-path.ts';
-import { answerProblem, type FailedRead, readProblem } from './vault-problem.ts';
+import { type FailedRead, readProblem, responseProblem } from './vault-problem.ts';
 
 const PROVIDER = 'vault';
 
@@ -42,21 +42,21 @@ export class VaultProvider implements SecretProvider {
     const http = new JsonHttp({ provider: PROVIDER, caFile, env, clock, observe, signal });
     const api = new VaultApi({ http, config, env });
     this.#api = api;
-    const begin = (role: string, limit: AbortSignal) => logIn({ api, config, env, role, signal: limit });
-    this.#sessions = new Sessions({ provider: PROVIDER, operation: LOGIN, clock, begin });
+    const startLogin = (role: string, limit: AbortSignal) => logIn({ api, config, env, role, signal: limit });
+    this.#sessions = new Sessions({ provider: PROVIDER, operation: LOGIN, clock, startLogin });
   }
 
   async fetchSecret(ref: SecretRef, signal: AbortSignal): Promise<ExternalSecret> {
     const secret = this.#secretOf(ref);
     const read = { operation: 'ReadSecret', path: apiPath(secret), version: ref.versionId };
-    const { answer, problem } = await this.#get(read, ref, signal);
-    const body = answer.json as { readonly data?: { readonly metadata?: VersionMetadata } | null } | undefined;
+    const { response, problem } = await this.#get(read, ref, signal);
+    const body = response.json as { readonly data?: { readonly metadata?: VersionMetadata } | null } | undefined;
     const metadata = secret.version === 2 ? body?.data?.metadata : undefined;
     // Vault returns 404 with the metadata of a version that has been deleted.
-    if (answer.status === 404 && metadata) throw gone(metadata, ref, read.operation);
-    if (answer.status !== 200) throw readProblem(answer, problem);
-    const text = contentOf(answer, secret);
-    if (text === undefined) throw answerProblem(answer, problem);
+    if (response.status === 404 && metadata) throw deletedVersion(metadata, ref, read.operation);
+    if (response.status !== 200) throw readProblem(response, problem);
+    const text = contentOf(response, secret);
+    if (text === undefined) throw responseProblem(response, problem);
     return {
       provider: PROVIDER,
       sourcePath: ref.path,
@@ -74,13 +74,13 @@ export class VaultProvider implements SecretProvider {
     const read = { operation: 'ReadMetadata', path: `${secret.mount}/metadata/${secret.name}` };
     const source = JSON.stringify([ref.role, read.path]);
     if (secret.version === 1 || this.#denied.has(source)) return undefined;
-    const { answer, problem } = await this.#get(read, ref, signal);
-    if (answer.status === 403) {
+    const { response, problem } = await this.#get(read, ref, signal);
+    if (response.status === 403) {
       this.#denied.add(source);
       return undefined;
     }
-    if (answer.status !== 200) throw readProblem(answer, problem);
-    const { data } = (answer.json ?? {}) as { readonly data?: MetadataAnswer | null };
+    if (response.status !== 200) throw readProblem(response, problem);
+    const { data } = (response.json ?? {}) as { readonly data?: MetadataResponse | null };
     const number = ref.versionId ?? String(data?.current_version);
     const metadata = data?.versions?.[number];
     // Only reading shows why a version cannot be read, and whether its deletion time has passed on Vault's clock.
@@ -90,7 +90,7 @@ export class VaultProvider implements SecretProvider {
 
   #secretOf(ref: SecretRef): VaultSecret {
     const { method } = this.#config.auth;
-    refuseUnsupported(ref, {
+    rejectUnsupported(ref, {
       provider: PROVIDER,
       supported: method === 'kubernetes' ? ['versionId', 'role'] : ['versionId'],
     });
@@ -110,23 +110,23 @@ export class VaultProvider implements SecretProvider {
     { operation, path, version }: Pick<VaultCall, 'operation' | 'path' | 'version'>,
     { role = '' }: SecretRef,
     signal: AbortSignal,
-  ): Promise<{ readonly answer: HttpAnswer; readonly problem: FailedRead }> {
-    const answer = await this.#sessions.use({ role, refusal: 403, signal }, (token) =>
+  ): Promise<{ readonly response: HttpResponse; readonly problem: FailedRead }> {
+    const response = await this.#sessions.use({ role, refusal: 403, signal }, (token) =>
       this.#api.call({ operation, path, version, token, signal }),
     );
-    return { answer, problem: { operation, path, inNamespace: this.#api.inNamespace } };
+    return { response, problem: { operation, path, inNamespace: this.#api.inNamespace } };
   }
 }
 
-interface MetadataAnswer {
+interface MetadataResponse {
   readonly current_version?: unknown;
   readonly versions?: Readonly<Record<string, VersionMetadata>>;
 }
 
 /** Returns the JSON text of a secret's values, as Vault wrote it. */
-function contentOf(answer: HttpAnswer, secret: VaultSecret): string | undefined {
-  if (answer.json === undefined) return undefined;
-  const data = rawMember(answer.text, 'data');
+function contentOf(response: HttpResponse, secret: VaultSecret): string | undefined {
+  if (response.json === undefined) return undefined;
+  const data = rawMember(response.text, 'data');
   const content = secret.version === 2 && data?.startsWith('{') ? rawMember(data, 'data') : data;
   return content?.startsWith('{') ? content : undefined;
 }
@@ -136,7 +136,11 @@ function versionOf({ created_time }: VersionMetadata, number: unknown): string {
   return `${String(number)}@${String(created_time)}`;
 }
 
-function gone({ version, destroyed }: VersionMetadata, { path }: SecretRef, operation: string): ProviderError {
+function deletedVersion(
+  { version, destroyed }: VersionMetadata,
+  { path }: SecretRef,
+  operation: string,
+): ProviderError {
   const problem =
     destroyed === true ? 'is destroyed: write a new version' : 'is deleted: undelete it, or write a new version';
   return new ProviderError(`version ${String(version)} of ${path} in Vault ${problem}`, {

@@ -61,8 +61,8 @@ export class Admission {
   async validate(request: AdmissionRequest): Promise<void> {
     for (const plugin of this.#validating) {
       // Most plugins return synchronously, and a write runs many of them: awaiting each one would add up.
-      const judgement = plugin.validate?.(request);
-      if (judgement) await judgement;
+      const result = plugin.validate?.(request);
+      if (result) await result;
     }
   }
 
@@ -73,8 +73,8 @@ export class Admission {
   async #mutateOnce(request: AdmissionRequest): Promise<boolean> {
     let again = false;
     for (const plugin of this.#mutating) {
-      const judgement = plugin.mutate?.(request);
-      if (judgement && (await judgement) === 'again') again = true;
+      const result = plugin.mutate?.(request);
+      if (result && (await result) === 'again') again = true;
     }
     return again;
   }

@@ -12,7 +12,7 @@ import { QuotaLedger } from './quota/quota-ledger.ts';
 import { keepQuotaStatus } from './quota/quota-status.ts';
 import { resourceQuotas } from './quota/resource-quotas.ts';
 import { serviceAccounts } from './service-account.ts';
-import { unenforced } from './unenforced.ts';
+import { warnUnenforced } from './unenforced.ts';
 import { mutatingWebhooks } from './webhooks/mutating-webhooks.ts';
 import type { ServiceResolver } from './webhooks/service-address.ts';
 import { validatingWebhooks } from './webhooks/validating-webhooks.ts';
@@ -64,7 +64,7 @@ export function createAdmission(options: AdmissionOptions): ServerAdmission {
       ownerReferences(authorizer, registry),
       mutatingWebhooks(webhooks),
       validatingWebhooks(webhooks),
-      unenforced(),
+      warnUnenforced(),
       resourceQuotas(ledger),
     ],
     [Symbol.dispose]() {

@@ -33,17 +33,17 @@ export function refuseEscalation(authorizer: RbacAuthorizer, index: RbacIndex): 
       switch (resource.resource) {
         case 'roles':
         case 'clusterroles':
-          return judgeRole(authorizer, request, object);
+          return checkRole(authorizer, request, object);
         case 'rolebindings':
         case 'clusterrolebindings':
-          return judgeBinding(authorizer, index, request, object);
+          return checkBinding(authorizer, index, request, object);
         default:
       }
     },
   };
 }
 
-function judgeRole(authorizer: RbacAuthorizer, request: AdmissionRequest, object: Draft): void {
+function checkRole(authorizer: RbacAuthorizer, request: AdmissionRequest, object: Draft): void {
   const { resource, operation, name, namespace, user, old } = request;
   const { group } = resource;
   const attributes = { isResource: true, group, resource: resource.resource, subresource: '', namespace } as const;
@@ -58,7 +58,7 @@ function judgeRole(authorizer: RbacAuthorizer, request: AdmissionRequest, object
   }
 }
 
-function judgeBinding(authorizer: RbacAuthorizer, index: RbacIndex, request: AdmissionRequest, object: Draft): void {
+function checkBinding(authorizer: RbacAuthorizer, index: RbacIndex, request: AdmissionRequest, object: Draft): void {
   const { resource, namespace, user } = request;
   // Every object in this collection was decoded as a binding.
   const { kind = '', name = '' } = (object as Partial<RoleBinding>).roleRef ?? {};

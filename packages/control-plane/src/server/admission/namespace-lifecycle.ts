@@ -6,7 +6,7 @@ import type { AdmissionPlugin } from './admission.ts';
 import { refuse } from './admission.ts';
 
 /** Namespaces that cannot be deleted. */
-const IMMORTAL: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
+const UNDELETABLE: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
 /** Caches whether a stored namespace is terminating. Most writes check it, so each stored state is parsed once. */
 const terminating = new WeakMap<Stored, boolean>();
@@ -21,7 +21,7 @@ export function namespaceLifecycle(storage: Storage): AdmissionPlugin {
     mutate(request) {
       const { operation, resource, namespace, name } = request;
       if (resource.resource === 'namespaces' && resource.group === '') {
-        if (operation === 'DELETE' && IMMORTAL.has(name))
+        if (operation === 'DELETE' && UNDELETABLE.has(name))
           throw forbidden(resource, name, 'this namespace may not be deleted');
         return;
       }

@@ -20,12 +20,12 @@ export function ownerReferences(authorizer: Authorizer, registry: Registry): Adm
       // A status update cannot change the owners of a Pod, and old kubelets send wrong ones.
       if (resource.resource === 'pods' && resource.group === '' && subresource === 'status') return;
       if (canonicalJson(ownersOf(object)) === canonicalJson(ownersOf(old))) return;
-      judge(authorizer, registry, request, object);
+      checkReferences(authorizer, registry, request, object);
     },
   };
 }
 
-function judge(authorizer: Authorizer, registry: Registry, request: AdmissionRequest, object: Draft): void {
+function checkReferences(authorizer: Authorizer, registry: Registry, request: AdmissionRequest, object: Draft): void {
   const { operation, resource, subresource, namespace, name, user, old } = request;
   const { group } = resource;
   if (operation !== 'CREATE') {

@@ -1,7 +1,7 @@
 import { systemClock } from '@bowline/machinery';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answers, type BothServers, bothServers } from '../authorization/both-servers.test-support.ts';
-import { ADMIN, type Told } from '../authorization/guarded-server.test-support.ts';
+import { type BothServers, bothServers, type ServerResponses } from '../authorization/both-servers.test-support.ts';
+import { ADMIN, type GuardedResponse } from '../authorization/guarded-server.test-support.ts';
 
 const PODS = '/api/v1/namespaces/NS/pods';
 const MAPS = '/api/v1/namespaces/NS/configmaps';
@@ -31,18 +31,18 @@ async function seed(path: string, object: { metadata: { name: string }; [field: 
   if (path === CLASSES) servers.onDispose(() => servers.both(ADMIN, 'DELETE', `${path}/${object.metadata.name}`));
 }
 
-function refusals({ real, ours }: Answers): void {
+function refusals({ real, ours }: ServerResponses): void {
   expect(real.body.kind).toBe('Status');
   expect(ours).toEqual(real);
 }
 
 /** completed returns what the plugins set in a Pod; other tests compare the defaults of the kind itself. */
-function completed({ code, body }: Told): unknown {
+function completed({ code, body }: GuardedResponse): unknown {
   const { volumes, containers, initContainers, ...rest } = body.spec as Record<string, unknown>;
   const { serviceAccountName, serviceAccount, imagePullSecrets, tolerations, priority, priorityClassName } = rest;
   const mounts = (each: unknown): unknown =>
     (each as { volumeMounts?: unknown }[] | undefined)?.map((one) => one.volumeMounts);
-  const told = {
+  const comparable = {
     code,
     volumes,
     containers: mounts(containers),
@@ -55,7 +55,7 @@ function completed({ code, body }: Told): unknown {
     priorityClassName,
     preemptionPolicy: rest.preemptionPolicy,
   };
-  return JSON.parse(JSON.stringify(told).replaceAll(/kube-api-access-[a-z0-9]{5}/g, 'kube-api-access-NNNNN'));
+  return JSON.parse(JSON.stringify(comparable).replaceAll(/kube-api-access-[a-z0-9]{5}/g, 'kube-api-access-NNNNN'));
 }
 
 describe('admission completes Pods as the real server does', () => {

@@ -3,7 +3,7 @@ import { ADMIN, type GuardedServer, startGuardedServer } from '../authorization/
 
 async function start(): Promise<GuardedServer> {
   const t = startGuardedServer({ admits: true });
-  for (const name of ['default', 'going']) await t.ask(ADMIN, 'POST', '/api/v1/namespaces', { metadata: { name } });
+  for (const name of ['default', 'going']) await t.send(ADMIN, 'POST', '/api/v1/namespaces', { metadata: { name } });
   return t;
 }
 
@@ -28,14 +28,14 @@ describe('admission', () => {
   it('rejects new objects in a terminating namespace, but allows updates and deletions', async () => {
     using t = await start();
     const maps = '/api/v1/namespaces/going/configmaps';
-    await t.ask(ADMIN, 'POST', maps, { metadata: { name: 'old' } });
+    await t.send(ADMIN, 'POST', maps, { metadata: { name: 'old' } });
     const { storage } = t.server;
     const stored = storage.get('namespaces', '/going');
     storage.update('namespaces', '/going', stored?.revision ?? 0, {
       metadata: { name: 'going', uid: stored?.uid },
       status: { phase: 'Terminating' },
     } as never);
-    const refused = await t.ask(ADMIN, 'POST', maps, { metadata: { name: 'new' } });
+    const refused = await t.send(ADMIN, 'POST', maps, { metadata: { name: 'new' } });
     const why = 'unable to create new content in namespace going because it is being terminated';
     expect(refused.body).toMatchObject({
       code: 403,
@@ -52,8 +52,8 @@ describe('admission', () => {
         ],
       },
     });
-    expect((await t.ask(ADMIN, 'PUT', `${maps}/old`, { metadata: { name: 'old' }, data: { a: 'b' } })).code).toBe(200);
-    expect((await t.ask(ADMIN, 'DELETE', `${maps}/old`)).code).toBe(200);
+    expect((await t.send(ADMIN, 'PUT', `${maps}/old`, { metadata: { name: 'old' }, data: { a: 'b' } })).code).toBe(200);
+    expect((await t.send(ADMIN, 'DELETE', `${maps}/old`)).code).toBe(200);
   });
 
   it.each<[string, string, object, string | undefined]>([
@@ -96,14 +96,14 @@ describe('admission', () => {
   it('allows only one default priority class and assigns it to Pods without a class', async () => {
     using t = await start();
     const classes = '/apis/scheduling.k8s.io/v1/priorityclasses';
-    await t.ask(ADMIN, 'POST', classes, { metadata: { name: 'usual' }, value: 5, globalDefault: true });
-    const second = await t.ask(ADMIN, 'POST', classes, { metadata: { name: 'b' }, value: 6, globalDefault: true });
+    await t.send(ADMIN, 'POST', classes, { metadata: { name: 'usual' }, value: 5, globalDefault: true });
+    const second = await t.send(ADMIN, 'POST', classes, { metadata: { name: 'b' }, value: 6, globalDefault: true });
     expect(second.body.message).toBe(
       'priorityclasses.scheduling.k8s.io "b" is forbidden: PriorityClass usual is already marked as default. Only one default can exist',
     );
-    await t.ask(ADMIN, 'POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
+    await t.send(ADMIN, 'POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
     const pod = { metadata: { name: 'a' }, spec: { containers: [{ name: 'a', image: 'a' }] } };
-    const { body } = await t.ask(ADMIN, 'POST', '/api/v1/namespaces/default/pods', pod);
+    const { body } = await t.send(ADMIN, 'POST', '/api/v1/namespaces/default/pods', pod);
     expect(body.spec).toMatchObject({ priorityClassName: 'usual', priority: 5 });
   });
 });

@@ -34,7 +34,7 @@ export function serviceAccounts(storage: Storage, random: Random): AdmissionPlug
       const spec = request.operation === 'CREATE' ? podSpecOf(request, request.object) : undefined;
       if (!spec) return;
       if (request.object?.metadata.annotations?.[MIRROR_ANNOTATION] !== undefined) {
-        judgeMirror(request, spec);
+        checkMirrorPod(request, spec);
         return;
       }
       spec.serviceAccountName ||= DEFAULT_ACCOUNT;
@@ -49,7 +49,7 @@ export function serviceAccounts(storage: Storage, random: Random): AdmissionPlug
 }
 
 /** Rejects ServiceAccounts in mirror Pods: a Pod created by a kubelet must not get an account through the API. */
-function judgeMirror(request: AdmissionRequest, spec: MutablePodSpec): void {
+function checkMirrorPod(request: AdmissionRequest, spec: MutablePodSpec): void {
   if (spec.serviceAccountName) throw refuse(request, 'a mirror pod may not reference service accounts');
   const hasToken = spec.volumes?.some(({ projected }) =>
     projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken !== undefined),

@@ -9,10 +9,10 @@ const CLAIM_SCOPE = 'VolumeAttributesClass';
 const ENFORCED_LEVEL = 'pod-security.kubernetes.io/enforce';
 
 /**
- * unenforced warns writers of limits that this server does not enforce. Refusing them would be no better: charts
+ * warnUnenforced warns writers of limits that this server does not enforce. Refusing them would be no better: charts
  * contain such objects, and the limits are not what users test on this server.
  */
-export function unenforced(): AdmissionPlugin {
+export function warnUnenforced(): AdmissionPlugin {
   return {
     name: 'Unenforced',
     validate({ resource, subresource, operation, object, old, warnings }) {

@@ -9,13 +9,13 @@ const MAPS = '/api/v1/namespaces/default/configmaps';
 describe('AuditTrail', () => {
   it('drops events that cannot be written, reports the failure once, and never fails a request', async () => {
     const kept: string[] = [];
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     let full: Error | undefined;
     const write = ({ verb, stage }: AuditEvent): void => {
       if (full) throw full;
       kept.push(`${verb} ${stage}`);
     };
-    const audit = new AuditTrail({ clock: new VirtualClock(), write, onError: (error) => told.push(error) });
+    const audit = new AuditTrail({ clock: new VirtualClock(), write, onError: (error) => reported.push(error) });
     const { call, stream } = startTestServer({ audit });
     full = new Error('no space left');
     expect(await call('POST', MAPS, { metadata: { name: 'a' } })).toMatchObject({ status: 201 });
@@ -23,13 +23,13 @@ describe('AuditTrail', () => {
     const watch = await stream(`${MAPS}?watch=true&resourceVersion=1`);
     expect(await watch.next()).toMatchObject({ value: { type: 'ADDED' } });
     await watch.return(undefined);
-    expect([told, kept]).toEqual([[full], []]);
+    expect([reported, kept]).toEqual([[full], []]);
 
     full = undefined;
     expect(await call('GET', `${MAPS}/a`)).toMatchObject({ status: 200 });
     expect(kept).toEqual(['get ResponseComplete']);
     full = new Error('again');
     await call('GET', `${MAPS}/a`);
-    expect(told).toHaveLength(2);
+    expect(reported).toHaveLength(2);
   });
 });

@@ -15,8 +15,8 @@ export interface AuditTrailOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Audited collects what the audit event of a request reports; each stage of the request sets what it knows. */
-export interface Audited {
+/** AuditDetails collects what the audit event of a request reports; each stage of the request sets what it knows. */
+export interface AuditDetails {
   info?: RequestInfo | undefined;
   caller?: UserInfo | undefined;
   /** The impersonated user, if any. */
@@ -49,7 +49,7 @@ export class AuditTrail {
   }
 
   /** begin records when a request arrived; the returned function takes the response, records it and returns it. */
-  begin(request: ApiRequest, audited: Audited): (response: ApiResponse, refusal?: StatusError) => ApiResponse {
+  begin(request: ApiRequest, audited: AuditDetails): (response: ApiResponse, refusal?: StatusError) => ApiResponse {
     const received = timestamp(this.#options.clock.now());
     return (response, refusal) => {
       if (!isRecorded(audited)) return response;
@@ -72,7 +72,7 @@ export class AuditTrail {
         return response;
       }
       record('ResponseStarted');
-      return { ...response, body: untilOver(body, () => record('ResponseComplete')) };
+      return { ...response, body: withCompletion(body, () => record('ResponseComplete')) };
     };
   }
 
@@ -88,7 +88,7 @@ export class AuditTrail {
   }
 }
 
-function isRecorded({ info, caller }: Audited): boolean {
+function isRecorded({ info, caller }: AuditDetails): boolean {
   if (!info) return false;
   if (!info.isResource && HEALTH.test(info.path)) return false;
   return !(caller && OWN_USERS.has(caller.username) && READS.has(info.verb));
@@ -100,7 +100,7 @@ type Described = Pick<
   'verb' | 'requestURI' | 'user' | 'impersonatedUser' | 'userAgent' | 'sourceIPs' | 'objectRef'
 >;
 
-function described(request: ApiRequest, { info, caller, user, name }: Audited): Described {
+function described(request: ApiRequest, { info, caller, user, name }: AuditDetails): Described {
   const described: Described = {
     verb: info?.verb ?? request.method.toLowerCase(),
     requestURI: request.url,
@@ -128,7 +128,7 @@ function auditUser(user: UserInfo | undefined): AuditUser {
   return { username, uid, groups, extra };
 }
 
-async function* untilOver(body: AsyncIterable<string>, over: () => void): AsyncGenerator<string> {
+async function* withCompletion(body: AsyncIterable<string>, over: () => void): AsyncGenerator<string> {
   try {
     yield* body;
   } finally {

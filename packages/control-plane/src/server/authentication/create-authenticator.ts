@@ -13,7 +13,7 @@ export interface Authenticator {
 }
 
 /** Longer tokens are rejected: no token of ours is half as long. */
-const LONGEST_TOKEN = 16 * 1024;
+const MAX_TOKEN_LENGTH = 16 * 1024;
 
 /** AuthenticatorOptions configures the users that are accepted. */
 export interface AuthenticatorOptions {
@@ -40,18 +40,18 @@ export interface TokenAuthenticator extends Authenticator {
 export function createAuthenticator({ serviceAccounts, tokens = [] }: AuthenticatorOptions): TokenAuthenticator {
   const known = new StaticTokens(tokens);
   const authenticateToken = (token: string, audiences: readonly string[] = serviceAccounts.audiences): TokenOutcome => {
-    if (token.length > LONGEST_TOKEN) return { problem: undefined };
+    if (token.length > MAX_TOKEN_LENGTH) return { problem: undefined };
     const user = known.find(token);
     if (!user) return serviceAccounts.authenticate(token, audiences);
-    const meant = audiences.filter((audience) => serviceAccounts.audiences.includes(audience));
-    return meant.length === 0 ? { problem: undefined } : { user, audiences: meant };
+    const matching = audiences.filter((audience) => serviceAccounts.audiences.includes(audience));
+    return matching.length === 0 ? { problem: undefined } : { user, audiences: matching };
   };
   return {
     authenticateToken,
     authenticate({ connection, headers }) {
       if (!connection.isSecure) return ANONYMOUS;
-      const shown = connection.certificate && certificateUser(connection.certificate);
-      if (shown) return shown;
+      const certificateOwner = connection.certificate && certificateUser(connection.certificate);
+      if (certificateOwner) return certificateOwner;
       const token = bearerToken(headers.authorization);
       if (token === undefined) return connection.hasInvalidCertificate ? undefined : ANONYMOUS;
       const outcome = authenticateToken(token);

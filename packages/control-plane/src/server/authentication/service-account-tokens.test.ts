@@ -17,10 +17,10 @@ const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).to
 
 let ec: JwtKey;
 let rsa: JwtKey;
-let stranger: JwtKey;
+let unknownKey: JwtKey;
 beforeAll(() => {
   ec = jwtKey(pemOf(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey));
-  stranger = jwtKey(pemOf(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey));
+  unknownKey = jwtKey(pemOf(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey));
   rsa = jwtKey(pemOf(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey));
 });
 
@@ -76,7 +76,7 @@ function forged(claims: object, header: object = {}, key: JwtKey = ec): string {
 }
 
 const outcome = (token: string, audiences?: readonly string[]): unknown => tokens.authenticate(token, audiences);
-const isSomebody = (token: string): boolean => 'user' in tokens.authenticate(token);
+const isAuthenticated = (token: string): boolean => 'user' in tokens.authenticate(token);
 
 describe('ServiceAccount tokens', () => {
   it('authenticate the account, with its groups and the id of the token', () => {
@@ -100,7 +100,7 @@ describe('ServiceAccount tokens', () => {
   it('are signed with RSA if the key is an RSA key, and stay valid for older keys', () => {
     const signedByRsa = new ServiceAccountTokens({ storage, clock, key: rsa }).issue(issued);
     expect(signedByRsa.startsWith(encode({ alg: 'RS256', kid: rsa.id }))).toBe(true);
-    expect(isSomebody(signedByRsa)).toBe(true);
+    expect(isAuthenticated(signedByRsa)).toBe(true);
   });
 
   it('are valid for the matching audiences, in the requested order', () => {
@@ -128,16 +128,16 @@ describe('ServiceAccount tokens', () => {
 
   it('expire a minute late even if their signature is cached', async () => {
     const token = tokens.issue(issued);
-    expect(isSomebody(token)).toBe(true);
+    expect(isAuthenticated(token)).toBe(true);
     await clock.advance(3_660_000);
-    expect(isSomebody(token)).toBe(true);
+    expect(isAuthenticated(token)).toBe(true);
     await clock.advance(1);
     expect(outcome(token)).toEqual({ problem: 'service account token has expired' });
   });
 
   it('are invalid once their account is deleted or recreated', () => {
     const token = tokens.issue(issued);
-    expect(isSomebody(token)).toBe(true);
+    expect(isAuthenticated(token)).toBe(true);
     remove('serviceaccounts', 'ns/sa');
     expect(outcome(token)).toEqual({ problem: 'serviceaccounts "sa" not found' });
     put('serviceaccounts', 'ns/sa', 'other');
@@ -150,14 +150,14 @@ describe('ServiceAccount tokens', () => {
     ['node', 'nodes', '/x'],
   ])('that are bound to a %s are invalid without it', (what, collection, key) => {
     const token = tokens.issue({ ...issued, [what]: { name: 'x', uid: 'x-uid' } });
-    const gone = { problem: 'service account token has been invalidated' };
-    expect(outcome(token)).toEqual(gone);
+    const invalidated = { problem: 'service account token has been invalidated' };
+    expect(outcome(token)).toEqual(invalidated);
     put(collection, key, 'x-uid');
-    expect(isSomebody(token)).toBe(true);
+    expect(isAuthenticated(token)).toBe(true);
     put(collection, key, 'x-uid', { deletionTimestamp: '2025-12-31T23:59:00Z' });
-    expect(isSomebody(token)).toBe(true);
+    expect(isAuthenticated(token)).toBe(true);
     put(collection, key, 'x-uid', { deletionTimestamp: '2025-12-31T23:58:59Z' });
-    expect(outcome(token)).toEqual(gone);
+    expect(outcome(token)).toEqual(invalidated);
     remove(collection, key);
     put(collection, key, 'other');
     expect(outcome(token)).toEqual({
@@ -167,8 +167,8 @@ describe('ServiceAccount tokens', () => {
 
   // The messages of the real server for the same tokens, where it reports more than that a token is not its own.
   it.each<[string, () => string, string | undefined]>([
-    ['signed by another key with the same id', () => forged(good, { kid: ec.id }, stranger), CRYPTO],
-    ['signed by an unknown key', () => forged(good, {}, stranger), 'invalid signature, no keys found'],
+    ['signed by another key with the same id', () => forged(good, { kid: ec.id }, unknownKey), CRYPTO],
+    ['signed by an unknown key', () => forged(good, {}, unknownKey), 'invalid signature, no keys found'],
     ['with a claim changed', () => withClaims(tokens.issue(issued), { ...good, jti: 'x' }), CRYPTO],
     ['that claims not to be signed', () => forged(good, { alg: 'none' }), CRYPTO],
     ['that claims another algorithm', () => forged(good, { alg: 'RS256' }), CRYPTO],
@@ -209,8 +209,8 @@ describe('ServiceAccount tokens', () => {
   });
 
   it('accepts a token without a key id from any of its keys, and one with a single audience', () => {
-    expect(isSomebody(forged(good, { kid: undefined }))).toBe(true);
-    expect(isSomebody(forged({ ...good, aud: ISSUER }))).toBe(true);
+    expect(isAuthenticated(forged(good, { kid: undefined }))).toBe(true);
+    expect(isAuthenticated(forged({ ...good, aud: ISSUER }))).toBe(true);
   });
 });
 

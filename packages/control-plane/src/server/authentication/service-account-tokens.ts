@@ -18,7 +18,7 @@ export type TokenOutcome =
 /** Tolerated clock skew, the same as in the API server. */
 const LEEWAY_MS = 60_000;
 /** How many verified signatures are cached. Verifying a signature costs a hundred times as much as the other checks. */
-const MOST_REMEMBERED = 1_000;
+const MAX_CACHED_TOKENS = 1_000;
 
 const EXTRA_PREFIX = 'authentication.kubernetes.io/';
 
@@ -45,7 +45,7 @@ export class ServiceAccountTokens {
   readonly #clock: Clock;
   readonly #keys: readonly [JwtKey, ...JwtKey[]];
   /** Claims of tokens whose signature was verified, by the hash of the token. */
-  readonly #verified = new BoundedMap<string, TokenClaims>({ maxEntries: MOST_REMEMBERED });
+  readonly #verified = new BoundedMap<string, TokenClaims>({ maxEntries: MAX_CACHED_TOKENS });
   readonly issuer: string;
   readonly audiences: readonly string[];
 
@@ -74,10 +74,14 @@ export class ServiceAccountTokens {
     const known = this.#verify(token);
     if ('problem' in known) return known;
     const { claims } = known;
-    const meant = audiences.filter((audience) => claims.audiences.includes(audience));
-    if (meant.length === 0) {
-      const [said, asked] = [claims.audiences, audiences].map((each) => each.map((one) => quoteText(one)).join(' '));
-      return { problem: `token audiences [${said}] is invalid for the target audiences [${asked}]` };
+    const matching = audiences.filter((audience) => claims.audiences.includes(audience));
+    if (matching.length === 0) {
+      const [tokenAudiences, targetAudiences] = [claims.audiences, audiences].map((each) =>
+        each.map((one) => quoteText(one)).join(' '),
+      );
+      return {
+        problem: `token audiences [${tokenAudiences}] is invalid for the target audiences [${targetAudiences}]`,
+      };
     }
     const problem = this.#timeProblem(claims) ?? this.#objectProblem(claims);
     if (problem !== undefined) return { problem };
@@ -88,13 +92,13 @@ export class ServiceAccountTokens {
       groups: [...serviceAccountGroups(namespace), ALL_AUTHENTICATED],
       extra: { [CREDENTIAL_ID]: [`JTI=${id}`], ...extraOf('node', node), ...extraOf('pod', pod) },
     };
-    return { user, audiences: meant };
+    return { user, audiences: matching };
   }
 
   #verify(token: string): { readonly claims: TokenClaims } | { readonly problem: string | undefined } {
     const hash = createHash('sha256').update(token).digest('base64');
-    const remembered = this.#verified.get(hash);
-    if (remembered) return { claims: remembered };
+    const cachedClaims = this.#verified.get(hash);
+    if (cachedClaims) return { claims: cachedClaims };
     const jwt = readJwt(token);
     // Issued by another issuer: another authenticator may accept it.
     if (jwt?.claims.iss !== this.issuer) return { problem: undefined };

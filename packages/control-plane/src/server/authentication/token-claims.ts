@@ -48,7 +48,7 @@ export function readClaims(body: Readonly<Record<string, unknown>>): TokenClaims
   const own = recordOf(body[KUBERNETES_CLAIM]);
   const serviceAccount = objectClaim(own?.serviceaccount);
   const audiences = typeof aud === 'string' ? [aud] : aud;
-  if (!own || !serviceAccount || !isWords(audiences)) return undefined;
+  if (!own || !serviceAccount || !isStringList(audiences)) return undefined;
   if (typeof exp !== 'number' || typeof iat !== 'number' || typeof nbf !== 'number') return undefined;
   if (typeof iss !== 'string' || typeof jti !== 'string' || typeof own.namespace !== 'string') return undefined;
   const bound = { pod: objectClaim(own.pod), secret: objectClaim(own.secret), node: objectClaim(own.node) };
@@ -76,6 +76,6 @@ function recordOf(value: unknown): Readonly<Record<string, unknown>> | undefined
   return typeof value === 'object' && value !== null ? { ...value } : undefined;
 }
 
-function isWords(value: unknown): value is readonly string[] {
+function isStringList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }

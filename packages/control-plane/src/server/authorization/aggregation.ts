@@ -16,7 +16,7 @@ export const AGGREGATION_MANAGER = 'clusterrole-aggregation-controller';
  * Aggregated roles may be aggregated in turn, up to this depth. Roles that select each other in a cycle might never
  * settle.
  */
-const MOST_ROUNDS = 10;
+const MAX_ROUNDS = 10;
 
 /** AggregationOptions holds the dependencies of the aggregation of ClusterRoles. */
 export interface AggregationOptions {
@@ -36,27 +36,27 @@ export interface AggregationOptions {
  */
 export function aggregateClusterRoles(options: AggregationOptions): Disposable {
   const { storage } = options;
-  let isPlanned = false;
+  let isScheduled = false;
   let isStopped = false;
   let isWriting = false;
-  const settle = (): void => {
+  const aggregateAll = (): void => {
     isWriting = true;
     try {
-      for (let round = 0; round < MOST_ROUNDS; round++) if (!aggregateOnce(options)) return;
+      for (let round = 0; round < MAX_ROUNDS; round++) if (!aggregateOnce(options)) return;
     } finally {
       isWriting = false;
     }
   };
   const watch = storage.watch(RBAC_COLLECTIONS.clusterRoles, () => {
-    if (isPlanned || isWriting) return;
-    isPlanned = true;
+    if (isScheduled || isWriting) return;
+    isScheduled = true;
     // Deferred: all watchers must see this write before they see the aggregated rules.
     queueMicrotask(() => {
-      isPlanned = false;
-      if (!isStopped) settle();
+      isScheduled = false;
+      if (!isStopped) aggregateAll();
     });
   });
-  settle();
+  aggregateAll();
   return {
     [Symbol.dispose]() {
       isStopped = true;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bothServers, RBAC } from './both-servers.test-support.ts';
-import { ADMIN, type Told } from './guarded-server.test-support.ts';
+import { ADMIN, type GuardedResponse } from './guarded-server.test-support.ts';
 
 describe('bootstrap roles', () => {
   it('have the same rules, labels and subjects as on the real server', async () => {
@@ -13,10 +13,10 @@ describe('bootstrap roles', () => {
     ]) {
       const query = '?labelSelector=kubernetes.io/bootstrapping%3Drbac-defaults';
       const lists = await servers.both(ADMIN, 'GET', `${RBAC}/${plural}${query}`);
-      const there = new Map(itemsOf(lists.real).map((item) => [nameOf(item), item]));
-      const here = itemsOf(lists.ours);
-      expect(here.length).toBeGreaterThan(0);
-      for (const item of here) expect(policyOf(item)).toEqual(policyOf(there.get(nameOf(item)) ?? {}));
+      const realItems = new Map(itemsOf(lists.real).map((item) => [nameOf(item), item]));
+      const ourItems = itemsOf(lists.ours);
+      expect(ourItems.length).toBeGreaterThan(0);
+      for (const item of ourItems) expect(policyOf(item)).toEqual(policyOf(realItems.get(nameOf(item)) ?? {}));
     }
   });
 });
@@ -25,7 +25,7 @@ interface Item {
   readonly [field: string]: unknown;
 }
 
-function itemsOf({ body }: Told): readonly Item[] {
+function itemsOf({ body }: GuardedResponse): readonly Item[] {
   return body.items as readonly Item[];
 }
 

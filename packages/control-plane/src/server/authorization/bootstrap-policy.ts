@@ -181,20 +181,20 @@ function complete(
     const had = objectsIn(subjects);
     // A binding with our name refers to another role: do not add subjects to it.
     if (roleRef?.kind !== policy.roleRef.kind || roleRef.name !== policy.roleRef.name) return;
-    const isThere = (subject: Subject): boolean =>
+    const exists = (subject: Subject): boolean =>
       had.some(
         ({ kind, name, namespace }) =>
           kind === subject.kind && name === subject.name && namespace === subject.namespace,
       );
-    const lacking = (policy.subjects ?? []).filter((subject) => !isThere(subject));
-    if (lacking.length === 0) return;
-    object.subjects = [...had, ...lacking];
+    const missing = (policy.subjects ?? []).filter((subject) => !exists(subject));
+    if (missing.length === 0) return;
+    object.subjects = [...had, ...missing];
   } else {
     const had = rulesIn(old);
     const held = had.map(compileRule);
-    const lacking = (policy.rules ?? []).filter((rule) => missingRights(held, [rule])?.length !== 0);
-    if (lacking.length === 0) return;
-    object.rules = [...had, ...lacking];
+    const missing = (policy.rules ?? []).filter((rule) => missingRights(held, [rule])?.length !== 0);
+    if (missing.length === 0) return;
+    object.rules = [...had, ...missing];
   }
   fields.updated(resource, object, old, { manager: MANAGER, subresource: '', now: clock.now() });
   storage.update(resource.collection, stored.key, stored.revision, object);

@@ -4,12 +4,12 @@ import { type Cluster, cluster } from '../../testing/cluster.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 import {
   ADMIN,
-  type Ask,
-  type Asker,
   type GuardedOptions,
+  type GuardedResponse,
   type GuardedServer,
+  type Requester,
+  type SendRequest,
   startGuardedServer,
-  type Told,
 } from './guarded-server.test-support.ts';
 import { POLICY } from './policy.test-support.ts';
 
@@ -19,22 +19,22 @@ export const AUTHN = '/apis/authentication.k8s.io/v1';
 export const AUTHZ = '/apis/authorization.k8s.io/v1';
 
 /**
- * Answers holds the responses of both servers to the same request. The response of the real server is correct,
+ * ServerResponses holds the responses of both servers to the same request. The response of the real server is correct,
  * including its wording.
  */
-export interface Answers {
-  readonly real: Told;
-  readonly ours: Told;
+export interface ServerResponses {
+  readonly real: GuardedResponse;
+  readonly ours: GuardedResponse;
 }
 
 /** BothServers holds a real server and one of ours with the same roles. */
 export interface BothServers extends AsyncDisposable {
   /** userOf returns a user that the roles refer to. */
-  userOf(name: string): Asker;
+  userOf(name: string): Requester;
   /**
    * both sends a request to both servers. Texts may contain NS for the namespace and OWN for the prefix of other names.
    */
-  both(...question: Parameters<Ask>): Promise<Answers>;
+  both(...question: Parameters<SendRequest>): Promise<ServerResponses>;
   /** filled returns a value with the placeholders replaced. */
   filled<T>(value: T): T;
   /** onDispose adds cleanup work. */
@@ -46,30 +46,30 @@ export async function bothServers(options: GuardedOptions = {}): Promise<BothSer
   const c: Cluster = await cluster({ prefix: 'access' });
   const own = c.uniqueName('access');
   const ours: GuardedServer = startGuardedServer(options);
-  const real = askWith((who) => {
+  const real = senderFor((who) => {
     if (who && 'user' in who && who.user !== 'admin') return c.kubeconfig({ user: who.user, groups: who.groups ?? [] });
     return c.kubeconfig('admin');
   });
   const filled = <T>(value: T): T =>
     JSON.parse(JSON.stringify(value).replaceAll('NS', c.namespace).replaceAll('OWN', own)) as T;
   const both: BothServers['both'] = async (who, method, path, body, headers) => {
-    const asked = [
+    const args = [
       who,
       method,
       filled(path),
       body === undefined ? undefined : filled(body),
       headers && filled(headers),
     ] as const;
-    return { real: await real(...asked), ours: await ours.ask(...asked) };
+    return { real: await real(...args), ours: await ours.send(...args) };
   };
-  await ours.ask(ADMIN, 'POST', '/api/v1/namespaces', { metadata: { name: c.namespace } });
+  await ours.send(ADMIN, 'POST', '/api/v1/namespaces', { metadata: { name: c.namespace } });
   for (const [path, object] of POLICY) {
-    const answers = await both(ADMIN, 'POST', path, object);
-    if (answers.real.code !== 201 || answers.ours.code !== 201)
+    const responses = await both(ADMIN, 'POST', path, object);
+    if (responses.real.code !== 201 || responses.ours.code !== 201)
       throw new TypeError(
-        `unexpected responses for ${path}: ${JSON.stringify([answers.real.body, answers.ours.body])}`,
+        `unexpected responses for ${path}: ${JSON.stringify([responses.real.body, responses.ours.body])}`,
       );
-    const name = String(answers.real.body.metadata?.name);
+    const name = String(responses.real.body.metadata?.name);
     c.onDispose(() => real(ADMIN, 'DELETE', filled(`${path}/${name}`)));
   }
   // The last object of each kind: once the real server knows these, it knows all before them.
@@ -93,13 +93,13 @@ export async function bothServers(options: GuardedOptions = {}): Promise<BothSer
 }
 
 /** essential returns what does not depend on the server: no times, versions and ids. */
-export function essential({ code, body }: Told): object {
+export function essential({ code, body }: GuardedResponse): object {
   const { name, namespace, labels, finalizers } = body.metadata ?? {};
   return { code, ...body, metadata: { name, namespace, labels, finalizers } };
 }
 
-/** askWith sends requests over the network, as the users of the kubeconfigs. */
-function askWith(kubeconfigFor: (who: Asker) => Promise<KubeconfigDocument>): Ask {
+/** senderFor returns a function that sends requests over the network, as the users of the kubeconfigs. */
+function senderFor(kubeconfigFor: (who: Requester) => Promise<KubeconfigDocument>): SendRequest {
   const known = new Map<string, Promise<KubeconfigDocument>>();
   return async (who, method, path, body, headers = []) => {
     const key = JSON.stringify(who ?? null);
@@ -114,7 +114,7 @@ function askWith(kubeconfigFor: (who: Asker) => Promise<KubeconfigDocument>): As
     // Node sets the content length for some methods only.
     lines['content-length'] = String(Buffer.byteLength(text));
     if (who && 'token' in credentials) lines.authorization = `Bearer ${credentials.token}`;
-    const shown =
+    const clientCertificate =
       who && !('token' in credentials)
         ? { cert: decode(credentials['client-certificate-data']), key: decode(credentials['client-key-data']) }
         : {};
@@ -122,11 +122,11 @@ function askWith(kubeconfigFor: (who: Asker) => Promise<KubeconfigDocument>): As
       const ca = decode(clusters[0].cluster['certificate-authority-data']);
       const sent = request(
         `${clusters[0].cluster.server}${path}`,
-        { method, headers: lines, ca, ...shown },
-        (answer) => {
-          let told = '';
-          answer.setEncoding('utf8').on('data', (chunk: string) => (told += chunk));
-          answer.on('end', () => resolve({ code: answer.statusCode ?? 0, body: bodyOf(told) }));
+        { method, headers: lines, ca, ...clientCertificate },
+        (response) => {
+          let received = '';
+          response.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
+          response.on('end', () => resolve({ code: response.statusCode ?? 0, body: bodyOf(received) }));
         },
       );
       sent.on('error', reject).end(text);
@@ -135,8 +135,8 @@ function askWith(kubeconfigFor: (who: Asker) => Promise<KubeconfigDocument>): As
 }
 
 /** A body that is not JSON is returned as a message. */
-function bodyOf(text: string): Told['body'] {
-  return (text.startsWith('{') ? JSON.parse(text) : { message: text }) as Told['body'];
+function bodyOf(text: string): GuardedResponse['body'] {
+  return (text.startsWith('{') ? JSON.parse(text) : { message: text }) as GuardedResponse['body'];
 }
 
 function decode(base64: string): Buffer {

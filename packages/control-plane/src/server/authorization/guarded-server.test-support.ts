@@ -11,26 +11,26 @@ import { builtInResources } from '../registry/built-in-resources.ts';
 import { Registry } from '../registry/registry.ts';
 import { Storage } from '../storage/storage.ts';
 
-/** Asker identifies the user of a request: by certificate, by token, or anonymous. */
-export type Asker =
+/** Requester identifies the user of a request: by certificate, by token, or anonymous. */
+export type Requester =
   | { readonly user: string; readonly groups?: readonly string[] }
   | { readonly token: string }
   | undefined;
 
-/** Told is a response: its status code and its body. */
-export interface Told {
+/** GuardedResponse is a response: its status code and its body. */
+export interface GuardedResponse {
   readonly code: number;
   readonly body: Record<string, unknown> & { readonly message?: string; readonly metadata?: Record<string, unknown> };
 }
 
-/** Ask sends a request; headers may occur twice. */
-export type Ask = (
-  who: Asker,
+/** SendRequest sends a request; headers may occur twice. */
+export type SendRequest = (
+  who: Requester,
   method: string,
   url: string,
   body?: unknown,
   headers?: readonly (readonly [string, string])[],
-) => Promise<Told>;
+) => Promise<GuardedResponse>;
 
 /** GuardedOptions configures a server. */
 export interface GuardedOptions {
@@ -49,13 +49,13 @@ export interface GuardedServer extends Disposable {
   readonly server: ApiServer;
   readonly access: AccessControl;
   readonly clock: VirtualClock;
-  readonly ask: Ask;
+  readonly send: SendRequest;
   /** The recorded audit events, in order. */
   readonly audited: readonly AuditEvent[];
 }
 
 /** ADMIN may do everything. */
-export const ADMIN: Asker = { user: 'admin', groups: ['system:masters'] };
+export const ADMIN: Requester = { user: 'admin', groups: ['system:masters'] };
 
 /** A key is slow to generate, and all tests can share one. */
 let key: string | undefined;
@@ -114,7 +114,7 @@ export function startGuardedServer(options: GuardedOptions = {}): GuardedServer 
     audited,
     access,
     clock: virtual,
-    async ask(who, method, url, body, headers = []) {
+    async send(who, method, url, body, headers = []) {
       const lines = [
         ['content-type', 'application/json'] as const,
         ...headers.map(([name, value]) => [name.toLowerCase(), value] as const),
@@ -130,7 +130,7 @@ export function startGuardedServer(options: GuardedOptions = {}): GuardedServer 
         signal: new AbortController().signal,
         connection: { remoteAddress: '', isSecure: true, certificate },
       });
-      return { code: response.status, body: JSON.parse(String(response.body)) as Told['body'] };
+      return { code: response.status, body: JSON.parse(String(response.body)) as GuardedResponse['body'] };
     },
     [Symbol.dispose]() {
       admission[Symbol.dispose]();

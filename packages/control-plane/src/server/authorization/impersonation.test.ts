@@ -95,10 +95,10 @@ describe('impersonated', () => {
   });
 
   it('authorizes every impersonated attribute and reports the one that is denied', () => {
-    const asked: Attributes[] = [];
+    const checked: Attributes[] = [];
     const authorizer: Authorizer = {
       authorize(_user, attributes) {
-        asked.push(attributes);
+        checked.push(attributes);
         return { allowed: attributes.isResource && attributes.resource !== 'uids', reason: '' };
       },
     };
@@ -116,7 +116,7 @@ describe('impersonated', () => {
       }),
     );
     const about = { isResource: true, verb: 'impersonate', group: '', namespace: '', subresource: '' };
-    expect(asked).toEqual([
+    expect(checked).toEqual([
       { ...about, resource: 'serviceaccounts', namespace: 'a', name: 'b' },
       { ...about, resource: 'groups', name: 'g' },
       { ...about, group: 'authentication.k8s.io', resource: 'userextras', subresource: 'x', name: 'v' },

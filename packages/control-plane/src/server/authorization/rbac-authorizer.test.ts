@@ -194,11 +194,11 @@ describe('bindings', () => {
 
   it('to missing roles deny and report the missing role', () => {
     bind('b', 'ClusterRole', 'no', [ann], 'n');
-    const ask = (): unknown => authorizer.authorize(user('ann'), asking('get core pods in n'));
+    const authorize = (): unknown => authorizer.authorize(user('ann'), asking('get core pods in n'));
     const one = 'clusterrole.rbac.authorization.k8s.io "no" not found';
-    expect(ask()).toEqual({ allowed: false, reason: `RBAC: ${one}` });
+    expect(authorize()).toEqual({ allowed: false, reason: `RBAC: ${one}` });
     bind('c', 'Role', 'no', [ann], 'n');
-    expect(ask()).toEqual({
+    expect(authorize()).toEqual({
       allowed: false,
       reason: `RBAC: [${one}, role.rbac.authorization.k8s.io "no" not found]`,
     });

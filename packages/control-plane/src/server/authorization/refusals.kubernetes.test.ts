@@ -23,8 +23,8 @@ describe('refusals have the messages of the real server', () => {
     ['POST', `${AUTHN}/tokenreviews`],
   ])('of %s %s', async (method, path) => {
     for (const who of [undefined, servers.userOf('lost')]) {
-      const answers = await servers.both(who, method, path, method === 'GET' ? undefined : {});
-      expect(answers.ours).toEqual(answers.real);
+      const responses = await servers.both(who, method, path, method === 'GET' ? undefined : {});
+      expect(responses.ours).toEqual(responses.real);
     }
   });
 
@@ -77,8 +77,8 @@ describe('refusals have the messages of the real server', () => {
       ],
     ],
   ])('to impersonate %s', async (_name, headers) => {
-    const answers = await servers.both(servers.userOf('actor'), 'POST', `${AUTHN}/selfsubjectreviews`, {}, headers);
-    expect(essential(answers.ours)).toEqual(essential(answers.real));
+    const responses = await servers.both(servers.userOf('actor'), 'POST', `${AUTHN}/selfsubjectreviews`, {}, headers);
+    expect(essential(responses.ours)).toEqual(essential(responses.real));
   });
 
   const clusterRole = (name: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name });
@@ -170,7 +170,7 @@ describe('refusals have the messages of the real server', () => {
     ],
   ])('to grant %s', async (_name, method, path, body, patch) => {
     const headers = patch ? [['content-type', 'application/merge-patch+json'] as const] : [];
-    const answers = await servers.both(servers.userOf('maker'), method, `${RBAC}/${path}`, body, headers);
-    expect(essential(answers.ours)).toEqual(essential(answers.real));
+    const responses = await servers.both(servers.userOf('maker'), method, `${RBAC}/${path}`, body, headers);
+    expect(essential(responses.ours)).toEqual(essential(responses.real));
   });
 });

@@ -6,7 +6,7 @@ import { ANY, type CompiledRule, has, hasPath } from './policy-rule.ts';
  * How many single rights are compared before a set of rules counts as too large. A role with hundreds of words in each
  * list expands to millions of rights.
  */
-const MOST_RIGHTS = 20_000;
+const MAX_RIGHTS = 20_000;
 
 /**
  * missingRights returns the single rights that `wanted` contains and `held` does not; undefined if there are too many
@@ -22,7 +22,7 @@ export function missingRights(
     // Most rules are covered as a whole.
     if (held.some((each) => covers(each, rule))) continue;
     for (const right of rightsOf(rule)) {
-      if (++count > MOST_RIGHTS) return undefined;
+      if (++count > MAX_RIGHTS) return undefined;
       if (!held.some((each) => covers(each, right))) missing.push(right);
     }
   }

@@ -52,8 +52,8 @@ const REFUSED: readonly (readonly [body: string, message: string, contentType?: 
 describe('bodies', () => {
   it.each(REFUSED)('refuses %j with the message of the API server', async (body, message, contentType) => {
     const { call } = startTestServer();
-    const answer = await call('POST', MAPS, body, contentType === undefined ? {} : { 'content-type': contentType });
-    expect(answer).toMatchObject({ status: 400, body: { message, reason: 'BadRequest' } });
+    const response = await call('POST', MAPS, body, contentType === undefined ? {} : { 'content-type': contentType });
+    expect(response).toMatchObject({ status: 400, body: { message, reason: 'BadRequest' } });
   });
 
   it.each([
@@ -100,17 +100,17 @@ describe('bodies', () => {
     'keeps the last of duplicate keys in YAML in %s form with a warning, an error or silently',
     async (_, text, line) => {
       const { call } = startTestServer();
-      const said = `line ${line}: key "x" already set in map`;
+      const warning = `line ${line}: key "x" already set in map`;
       const post = (validation: string) =>
         call('POST', `${MAPS}?dryRun=All&fieldValidation=${validation}`, text, { 'content-type': 'application/yaml' });
       const refused = await post('Strict');
       expect([refused.status, refused.body.message]).toEqual([
         400,
-        `ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n  ${said}`,
+        `ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n  ${warning}`,
       ]);
       const warned = await post('Warn');
       expect(warned).toMatchObject({ status: 201, body: { data: { x: '2' } } });
-      expect(warned.headers.warning).toEqual([`299 - ${JSON.stringify(said)}`]);
+      expect(warned.headers.warning).toEqual([`299 - ${JSON.stringify(warning)}`]);
       const silent = await post('Ignore');
       expect([silent.status, silent.headers.warning]).toEqual([201, undefined]);
     },

@@ -18,8 +18,8 @@ export class UnreadableBody extends Error {
 /** BodyDecoder decodes one format. */
 export type BodyDecoder = (bytes: Uint8Array) => Body | Promise<Body>;
 
-/** MOST_BODY_BYTES is the API server's size limit of a request. */
-export const MOST_BODY_BYTES = 3 * 1024 * 1024;
+/** MAX_BODY_BYTES is the API server's size limit of a request. */
+export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
 /** mediaTypeOf returns the media type without its parameters. */
 export function mediaTypeOf(contentType: string | undefined): string {

@@ -78,11 +78,11 @@ describe('readYaml', () => {
 
   it('expands aliases up to a limit', () => {
     expect(read('a: &a {x: 1}\nb: [*a, *a]')).toEqual({ a: { x: 1 }, b: [{ x: 1 }, { x: 1 }] });
-    const laughs = Array.from(
+    const aliases = Array.from(
       { length: 12 },
       (_, index) => `l${index + 1}: &l${index + 1} [${`*l${index}, `.repeat(9)}]`,
     );
-    expect(() => read(['l0: &l0 ha', ...laughs].join('\n'))).toThrow('yaml: document contains excessive aliasing');
+    expect(() => read(['l0: &l0 ha', ...aliases].join('\n'))).toThrow('yaml: document contains excessive aliasing');
     const deep = Array.from({ length: 1_100 }, (_, index) => `l${index + 1}: &l${index + 1} [*l${index}]`);
     expect(() => read(['l0: &l0 ha', ...deep].join('\n'))).toThrow(/exceeded max depth of 1000|excessive aliasing/);
   });

@@ -1,4 +1,4 @@
-import { MOST_JSON_DEPTH, quoteText, setMember, yamlNestsDeeper } from '@bowline/machinery';
+import { MAX_JSON_DEPTH, quoteText, setMember, yamlNestsDeeper } from '@bowline/machinery';
 import {
   type Alias,
   Composer,
@@ -37,7 +37,7 @@ export class UnreadableYaml extends Error {
 export function readYaml(text: string): ReadYaml {
   const lines = new LineCounter();
   const tokens = [...new Parser(lines.addNewLine).parse(text)];
-  if (tokens.some((token) => yamlNestsDeeper(token, MOST_JSON_DEPTH))) throw tooDeep();
+  if (tokens.some((token) => yamlNestsDeeper(token, MAX_JSON_DEPTH))) throw tooDeep();
   // The parser returns every scalar as text; `resolveScalar` determines its value.
   const options = { schema: 'failsafe', resolveKnownTags: false, uniqueKeys: false, merge: false } as const;
   const [document] = new Composer({ ...options, logLevel: 'error' }).compose(tokens);
@@ -49,7 +49,7 @@ export function readYaml(text: string): ReadYaml {
 }
 
 function tooDeep(): UnreadableYaml {
-  return new UnreadableYaml(`yaml: exceeded max depth of ${MOST_JSON_DEPTH}`);
+  return new UnreadableYaml(`yaml: exceeded max depth of ${MAX_JSON_DEPTH}`);
 }
 
 class Reader {
@@ -74,7 +74,7 @@ class Reader {
     if (isScalar(node)) return this.#scalar(node);
     if (!isMap(node) && !isSeq(node)) return null;
     // Aliases can nest deeper than the text itself.
-    if (depth >= MOST_JSON_DEPTH) throw tooDeep();
+    if (depth >= MAX_JSON_DEPTH) throw tooDeep();
     if (isSeq(node)) return node.items.map((item) => this.value(item, depth + 1));
     const object: Record<string, unknown> = {};
     this.#fill(object, node, depth);

@@ -1,8 +1,8 @@
 import type { CustomResourceDefinitionNames } from '@bowline/kubernetes';
 import { isSameJson } from '@bowline/machinery';
 
-/** Taken holds the names that other definitions of the same group use. */
-export interface Taken {
+/** NamesInUse holds the names that other definitions of the same group use. */
+export interface NamesInUse {
   /** Plurals, singulars and short names: each must identify a single kind. */
   readonly resources: ReadonlySet<string>;
   /** Kinds and list kinds. */
@@ -17,8 +17,8 @@ export interface NamesDecision {
   readonly message: string;
 }
 
-/** takenBy collects the names that definitions use. */
-export function takenBy(holders: Iterable<CustomResourceDefinitionNames>): Taken {
+/** namesInUse collects the names that definitions use. */
+export function namesInUse(holders: Iterable<CustomResourceDefinitionNames>): NamesInUse {
   const resources = new Set<string>();
   const kinds = new Set<string>();
   for (const { plural, singular, shortNames = [], kind, listKind } of holders) {
@@ -35,7 +35,7 @@ export function takenBy(holders: Iterable<CustomResourceDefinitionNames>): Taken
 export function acceptNames(
   wanted: CustomResourceDefinitionNames,
   held: CustomResourceDefinitionNames,
-  { resources, kinds }: Taken,
+  { resources, kinds }: NamesInUse,
 ): NamesDecision {
   const names: { -readonly [Name in keyof CustomResourceDefinitionNames]: CustomResourceDefinitionNames[Name] } = {
     ...held,

@@ -3,11 +3,11 @@ import { connect, connectionFrom, parseKubeconfig } from '@bowline/runtime/clien
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { waitFor } from '../../testing/wait-for.ts';
 import { DEFINITIONS, startCustomServer } from './custom-server.test-support.ts';
-import { BROKEN, definition, OWN_WORDS } from './definition-cases.test-support.ts';
+import { BROKEN, definition, OWN_MESSAGES } from './definition-cases.test-support.ts';
 import { GADGETS, type ObjectStep, STEPS } from './object-steps.test-support.ts';
 
-/** Said is the response of a server, without values that differ between servers, and with problems in a fixed order. */
-interface Said {
+/** ServerResponse is the response of a server, without values that differ between servers, and with problems in a fixed order. */
+interface ServerResponse {
   readonly code: number;
   readonly warnings: readonly string[];
   readonly body: unknown;
@@ -18,7 +18,7 @@ type Send = (
   path: string,
   body: unknown,
   headers: Readonly<Record<string, string>>,
-) => Promise<Said>;
+) => Promise<ServerResponse>;
 
 const UNLIKE = new Set([
   'uid',
@@ -46,9 +46,9 @@ afterAll(() => c[Symbol.asyncDispose]());
 
 describe('definitions', () => {
   test.each(BROKEN)('with $what are validated as by the real server', async (broken) => {
-    const { real: theirs, ours: own } = await both('POST', `${DEFINITIONS}?dryRun=All`, definition(broken));
-    if (OWN_WORDS.has(broken.what)) expect(theirs.code).toBe(422);
-    else expect(own).toEqual(theirs);
+    const { real: expected, ours: own } = await both('POST', `${DEFINITIONS}?dryRun=All`, definition(broken));
+    if (OWN_MESSAGES.has(broken.what)) expect(expected.code).toBe(422);
+    else expect(own).toEqual(expected);
   });
 });
 
@@ -67,8 +67,8 @@ test('Custom resources are decoded, defaulted and validated as by the real serve
   const established = await both('GET', `${DEFINITIONS}/gadgets.GROUP`, undefined);
   expect(established.ours).toEqual(established.real);
   for (const { what, method, path, body, type = 'application/json', accept = 'application/json' } of STEPS) {
-    const answers = await both(method, `/apis/GROUP/${path}`, body, { 'content-type': type, accept });
-    expect([what, answers.ours]).toEqual([what, answers.real]);
+    const responses = await both(method, `/apis/GROUP/${path}`, body, { 'content-type': type, accept });
+    expect([what, responses.ours]).toEqual([what, responses.real]);
   }
 });
 
@@ -77,7 +77,7 @@ async function both(
   path: string,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
-): Promise<{ readonly real: Said; readonly ours: Said }> {
+): Promise<{ readonly real: ServerResponse; readonly ours: ServerResponse }> {
   const filled = <T>(value: T): T =>
     value === undefined
       ? value
@@ -99,7 +99,7 @@ async function sendToReal(): Promise<Send> {
       headers: { accept: 'application/json', 'content-type': 'application/json', ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return said(response.status, response.headers.warning ?? '', await response.text());
+    return responseOf(response.status, response.headers.warning ?? '', await response.text());
   };
 }
 
@@ -107,14 +107,14 @@ async function sendToOurs(): Promise<Send> {
   const server = await startCustomServer();
   c.onDispose(async () => server[Symbol.dispose]());
   return async (method, path, body, headers) => {
-    const answer = await server.call(method, path, body, headers);
-    const isText = answer.headers['content-type'] !== 'application/json';
-    const text = isText ? (answer.body.message ?? '') : JSON.stringify(answer.body);
-    return said(answer.status, [answer.headers.warning ?? []].flat().join(', '), text);
+    const response = await server.call(method, path, body, headers);
+    const isText = response.headers['content-type'] !== 'application/json';
+    const text = isText ? (response.body.message ?? '') : JSON.stringify(response.body);
+    return responseOf(response.status, [response.headers.warning ?? []].flat().join(', '), text);
   };
 }
 
-function said(code: number, warning: string, text: string): Said {
+function responseOf(code: number, warning: string, text: string): ServerResponse {
   const body = text.startsWith('{')
     ? (JSON.parse(text, (name, value: unknown) => {
         if (UNLIKE.has(name)) return undefined;

@@ -21,15 +21,15 @@ import { storedView } from './stored-view.ts';
 const VERBS: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const PART_VERBS: readonly Verb[] = ['get', 'patch', 'update'];
 
-/** Circumstances holds what serving a definition depends on besides the definition itself. */
-export interface Circumstances {
+/** ServingContext holds what serving a definition depends on besides the definition itself. */
+export interface ServingContext {
   /** The current revision: objects up to it may have been written under another schema. */
   readonly revision: number;
   readonly isTerminating: () => boolean;
 }
 
 /** customResources returns the served versions of a definition, under its accepted names. */
-export function customResources(definition: CustomResourceDefinition, circumstances: Circumstances): ApiResource[] {
+export function customResources(definition: CustomResourceDefinition, servingContext: ServingContext): ApiResource[] {
   const { versions } = definition.spec;
   const served = versions.filter((version) => version.served);
   const storage = versions.find((version) => version.storage) ?? served[0];
@@ -44,11 +44,11 @@ export function customResources(definition: CustomResourceDefinition, circumstan
   };
   const stored = schemaOf(storage);
   const isUniform = served.every((version) => schemaOf(version) === stored);
-  const shapedSince = isUniform ? circumstances.revision : Number.POSITIVE_INFINITY;
+  const shapedSince = isUniform ? servingContext.revision : Number.POSITIVE_INFINITY;
   return served.map((version) => {
     const shown = schemaOf(version);
     const viewOf = storedView({ stored, shown, shapedSince });
-    return { ...versionResource(definition, version, shown, circumstances), storageVersion: storage?.name, viewOf };
+    return { ...versionResource(definition, version, shown, servingContext), storageVersion: storage?.name, viewOf };
   });
 }
 
@@ -56,7 +56,7 @@ function versionResource(
   definition: CustomResourceDefinition,
   version: CustomResourceDefinitionVersion,
   schema: StructuralSchema,
-  { isTerminating }: Circumstances,
+  { isTerminating }: ServingContext,
 ): ApiResource {
   const { group, scope } = definition.spec;
   const names = definition.status?.acceptedNames ?? definition.spec.names;

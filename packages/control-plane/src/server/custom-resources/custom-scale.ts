@@ -21,9 +21,9 @@ export function customScale(paths: CustomResourceSubresourceScale): Projection {
 function scaleParts(paths: CustomResourceSubresourceScale): ScaleParts {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = paths;
   return {
-    wanted: (object) => countOf(valueAt(object, specReplicasPath)),
-    want: (object, replicas) => setAt(object, specReplicasPath, replicas),
-    there: (object) => countOf(valueAt(object, statusReplicasPath)),
+    desiredReplicas: (object) => countOf(valueAt(object, specReplicasPath)),
+    setDesiredReplicas: (object, replicas) => setAt(object, specReplicasPath, replicas),
+    currentReplicas: (object) => countOf(valueAt(object, statusReplicasPath)),
     selector(object) {
       const selector = labelSelectorPath ? valueAt(object, labelSelectorPath) : undefined;
       return typeof selector === 'string' ? selector : '';

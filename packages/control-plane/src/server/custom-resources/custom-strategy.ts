@@ -22,7 +22,7 @@ export interface CustomKind {
   readonly isTerminating: () => boolean;
 }
 
-const MOST_REPLICAS = 2 ** 31 - 1;
+const MAX_REPLICAS = 2 ** 31 - 1;
 
 /**
  * customStrategy returns the strategy of a custom resource: it decodes, defaults and validates objects by their schema.
@@ -113,7 +113,7 @@ function withCounts(problems: readonly FieldProblem[], counts: readonly FieldPro
   return [...problems.filter((each) => !isLast(each)), ...counts, ...problems.filter(isLast)];
 }
 
-/** wholeOf returns an object as rules see it: with apiVersion and kind, and without undefined fields. */
+/** wholeValue returns an object as rules see it: with apiVersion and kind, and without undefined fields. */
 function wholeOf(kind: CustomKind, object: Draft): JsonObject {
   const metadata = defined(object.metadata);
   return { ...defined(object), apiVersion: apiVersionOf(kind), kind: kind.kind, metadata };
@@ -138,8 +138,6 @@ function replicaProblems({ scale }: CustomKind, value: JsonObject): FieldProblem
       return [invalid(path, 0, `${path} accessor error: ${found}`)];
     }
     if (replicas < 0) return [invalid(path, replicas, 'should be a non-negative integer')];
-    return replicas > MOST_REPLICAS
-      ? [invalid(path, replicas, `should be less than or equal to ${MOST_REPLICAS}`)]
-      : [];
+    return replicas > MAX_REPLICAS ? [invalid(path, replicas, `should be less than or equal to ${MAX_REPLICAS}`)] : [];
   });
 }

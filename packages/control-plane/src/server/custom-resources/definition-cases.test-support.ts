@@ -428,8 +428,8 @@ export const BROKEN: readonly Broken[] = [
   },
 ];
 
-/** OWN_WORDS holds the cases that are rejected alike, but with other messages about CEL than the real server's. */
-export const OWN_WORDS: ReadonlySet<string> = new Set([
+/** OWN_MESSAGES holds the cases that are rejected alike, but with other messages about CEL than the real server's. */
+export const OWN_MESSAGES: ReadonlySet<string> = new Set([
   'a rule that is not valid CEL',
   'a rule about a field that does not exist',
   'a rule that compares types',

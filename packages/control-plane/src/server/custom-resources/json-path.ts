@@ -5,7 +5,7 @@ export type JsonPath = (document: unknown) => unknown[];
 type Step = (value: unknown, root: unknown) => unknown[];
 
 /** How many values a path may match on its way. `..` and filters grow quickly, and a column shows only one. */
-const MOST_VALUES = 10_000;
+const MAX_VALUES = 10_000;
 
 /**
  * parseJsonPath parses a path in the dialect of kubectl: `.a.b`, `['a.b']`, `.a\.b`, `[0]`, `[-1]`, `[1:3]`, `[*]`,
@@ -20,7 +20,7 @@ export function parseJsonPath(text: string): JsonPath | undefined {
 function walk(steps: readonly Step[], value: unknown, root: unknown): unknown[] {
   let found: unknown[] = [value];
   for (const step of steps) {
-    found = found.flatMap((each) => step(each, root)).slice(0, MOST_VALUES);
+    found = found.flatMap((each) => step(each, root)).slice(0, MAX_VALUES);
     if (found.length === 0) break;
   }
   return found;
@@ -120,7 +120,7 @@ function members(value: unknown): unknown[] {
 function descendants(value: unknown, name: string): unknown[] {
   const found = member(name)(value, value);
   for (const each of members(value)) {
-    if (found.length >= MOST_VALUES) break;
+    if (found.length >= MAX_VALUES) break;
     if (typeof each === 'object' && each !== null) for (const inner of descendants(each, name)) found.push(inner);
   }
   return found;

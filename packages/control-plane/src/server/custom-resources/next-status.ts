@@ -3,7 +3,7 @@ import type {
   CustomResourceDefinitionNames,
   CustomResourceDefinitionStatus,
 } from '@bowline/kubernetes';
-import { acceptNames, takenBy } from './accept-names.ts';
+import { acceptNames, namesInUse } from './accept-names.ts';
 import { conditionOf, isEstablished, withCondition } from './conditions.ts';
 
 const NO_NAMES: CustomResourceDefinitionNames = { plural: '', kind: '' };
@@ -22,7 +22,7 @@ export function nextStatus(
   const holders: CustomResourceDefinitionNames[] = [];
   for (const other of others)
     if (other.spec.group === spec.group && other.status?.acceptedNames) holders.push(other.status.acceptedNames);
-  const decision = acceptNames(spec.names, status?.acceptedNames ?? NO_NAMES, takenBy(holders));
+  const decision = acceptNames(spec.names, status?.acceptedNames ?? NO_NAMES, namesInUse(holders));
   const { isAccepted, reason, message } = decision;
   let conditions = withCondition(
     status?.conditions,

@@ -84,9 +84,13 @@ describe('a definition', () => {
   test('with a conversion webhook is refused with the reason', async () => {
     using server = await startCustomServer();
     const webhook = { clientConfig: { url: 'https://localhost/convert' }, conversionReviewVersions: ['v1'] };
-    const answer = await server.call('POST', DEFINITIONS, boxes({}, { conversion: { strategy: 'Webhook', webhook } }));
-    expect(answer.status).toBe(422);
-    expect(answer.body.message).toContain('spec.conversion.strategy: Forbidden: the embedded control plane does not');
+    const response = await server.call(
+      'POST',
+      DEFINITIONS,
+      boxes({}, { conversion: { strategy: 'Webhook', webhook } }),
+    );
+    expect(response.status).toBe(422);
+    expect(response.body.message).toContain('spec.conversion.strategy: Forbidden: the embedded control plane does not');
   });
 
   test('that already exists is served before the first request', async () => {

@@ -49,9 +49,9 @@ class Lifecycle implements Disposable {
   readonly #served: ServedDefinitions;
   readonly #definitions = new Map<string, CustomResourceDefinition>();
   /** Watches for the deletion of the objects of a deleted definition. */
-  readonly #emptying = new Map<string, Disposable>();
+  readonly #objectWatches = new Map<string, Disposable>();
   #watch: Disposable | undefined;
-  #isPlanned = false;
+  #isScheduled = false;
   #isStopped = false;
 
   constructor(options: CustomResourcesOptions, resource: ApiResource) {
@@ -62,22 +62,22 @@ class Lifecycle implements Disposable {
 
   start(): void {
     const { storage } = this.#options;
-    for (const stored of storage.select(this.#resource.collection)) this.#know(stored.key, stored);
+    for (const stored of storage.select(this.#resource.collection)) this.#remember(stored.key, stored);
     this.#watch = storage.watch(this.#resource.collection, ({ key, current }) => {
-      this.#know(key, current);
-      this.#plan();
+      this.#remember(key, current);
+      this.#schedule();
     });
-    this.#settle();
+    this.#reconcile();
   }
 
   [Symbol.dispose](): void {
     this.#isStopped = true;
     this.#watch?.[Symbol.dispose]();
-    for (const each of this.#emptying.values()) each[Symbol.dispose]();
-    this.#emptying.clear();
+    for (const each of this.#objectWatches.values()) each[Symbol.dispose]();
+    this.#objectWatches.clear();
   }
 
-  #know(key: string, stored: Stored | undefined): void {
+  #remember(key: string, stored: Stored | undefined): void {
     const { name } = splitKey(key);
     const definition = stored && definitionOf(objectOf(stored));
     if (definition) this.#definitions.set(name, definition);
@@ -86,14 +86,14 @@ class Lifecycle implements Disposable {
   }
 
   /** Deferred: all watchers must see a write before they see the writes that follow from it. */
-  #plan(): void {
-    if (this.#isPlanned || this.#isStopped) return;
-    this.#isPlanned = true;
+  #schedule(): void {
+    if (this.#isScheduled || this.#isStopped) return;
+    this.#isScheduled = true;
     queueMicrotask(() => {
-      this.#isPlanned = false;
+      this.#isScheduled = false;
       if (this.#isStopped) return;
       try {
-        this.#settle();
+        this.#reconcile();
       } catch (error) {
         this.#options.onError(error);
       }
@@ -101,9 +101,9 @@ class Lifecycle implements Disposable {
   }
 
   /** Every write schedules the next round; a round without remaining work writes nothing. */
-  #settle(): void {
+  #reconcile(): void {
     for (const [name, definition] of this.#definitions) {
-      if (isTerminating(definition)) this.#empty(name, definition);
+      if (isTerminating(definition)) this.#deleteObjects(name, definition);
       else this.#advance(name, definition);
     }
   }
@@ -126,8 +126,8 @@ class Lifecycle implements Disposable {
     storage.update(collection, stored.key, stored.revision, object);
   }
 
-  /** empty deletes the objects of a definition, and then the definition itself. */
-  #empty(name: string, definition: CustomResourceDefinition): void {
+  /** deleteObjects deletes the objects of a definition, and then the definition itself. */
+  #deleteObjects(name: string, definition: CustomResourceDefinition): void {
     const { storage, clock } = this.#options;
     if (!definition.metadata?.finalizers?.includes(CLEANUP)) return;
     if (conditionOf(definition, 'Terminating')?.reason !== 'InstanceDeletionInProgress') {
@@ -140,19 +140,19 @@ class Lifecycle implements Disposable {
     const objects = collectionOf(definition);
     for (const stored of [...storage.select(objects)]) deleteStored(storage, objects, stored, clock.now());
     if (storage.size(objects) > 0) {
-      if (!this.#emptying.has(name))
-        this.#emptying.set(
+      if (!this.#objectWatches.has(name))
+        this.#objectWatches.set(
           name,
-          storage.watch(objects, () => this.#plan()),
+          storage.watch(objects, () => this.#schedule()),
         );
       return;
     }
-    this.#emptying.get(name)?.[Symbol.dispose]();
-    this.#emptying.delete(name);
-    this.#letGo(name);
+    this.#objectWatches.get(name)?.[Symbol.dispose]();
+    this.#objectWatches.delete(name);
+    this.#removeFinalizer(name);
   }
 
-  #letGo(name: string): void {
+  #removeFinalizer(name: string): void {
     const { storage } = this.#options;
     const { collection } = this.#resource;
     const stored = storage.get(collection, `/${name}`);

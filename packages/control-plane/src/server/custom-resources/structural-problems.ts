@@ -87,7 +87,7 @@ function resourceProblems({ properties }: SchemaProps, path: string): FieldProbl
     if (!field) continue;
     const at = `${path}.properties[${name}]`;
     if (field.type !== type) problems.push(invalid(`${at}.type`, field.type ?? '', `must be ${type}`));
-    if (name === 'metadata' && saysMore(field)) {
+    if (name === 'metadata' && hasOtherFields(field)) {
       const why = 'must not specify anything other than name and generateName, but metadata is implicitly specified';
       problems.push(forbidden(at, why));
     }
@@ -95,7 +95,7 @@ function resourceProblems({ properties }: SchemaProps, path: string): FieldProbl
   return problems;
 }
 
-function saysMore({
+function hasOtherFields({
   properties,
   additionalProperties,
   items,
@@ -157,9 +157,9 @@ function incomplete(branch: SchemaProps, spine: SchemaProps, path: string, spine
   const problems = branchesOf(branch, path).flatMap((each) => incomplete(each.schema, spine, each.path, spinePath));
   for (const [name, field] of sortedEntries(branch.properties)) {
     const own = spine.properties && Object.hasOwn(spine.properties, name) ? spine.properties[name] : undefined;
-    const [at, there] = [`${path}.properties[${name}]`, `${spinePath}.properties[${name}]`];
-    if (own) problems.push(...incomplete(field, own, at, there));
-    else problems.push(required(there, `because it is defined in ${at}`));
+    const [at, spineField] = [`${path}.properties[${name}]`, `${spinePath}.properties[${name}]`];
+    if (own) problems.push(...incomplete(field, own, at, spineField));
+    else problems.push(required(spineField, `because it is defined in ${at}`));
   }
   const items = asSchema(branch.items);
   const ownItems = asSchema(spine.items);

@@ -7,7 +7,7 @@ import { ruleProblems } from './rule-problems.ts';
 import { schemaProblems } from './schema-problems.ts';
 import { structuralProblems } from './structural-problems.ts';
 
-const MOST_SELECTABLE = 8;
+const MAX_SELECTABLE = 8;
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
 
@@ -99,7 +99,7 @@ export function selectableProblems({ selectableFields = [], schema }: Version, {
     else problems.push(...selectableProblem(at, jsonPath, root));
     seen.add(jsonPath);
   }
-  if (seen.size > MOST_SELECTABLE) problems.push(tooMany(selectable, selectableFields.length, MOST_SELECTABLE));
+  if (seen.size > MAX_SELECTABLE) problems.push(tooMany(selectable, selectableFields.length, MAX_SELECTABLE));
   return problems;
 }
 

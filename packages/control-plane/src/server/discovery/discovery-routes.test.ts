@@ -16,7 +16,7 @@ function served(): Registry {
   return registry;
 }
 
-async function ask(
+async function send(
   routes: readonly Route[],
   url: string,
   headers: Readonly<Record<string, string>> = {},
@@ -40,60 +40,60 @@ async function ask(
 describe('discovery', () => {
   test('returns aggregated discovery to kubectl, and 304 when its copy is current', async () => {
     const routes = discoveryRoutes({ registry: served() });
-    const first = await ask(routes, '/apis', { accept: OF_KUBECTL });
+    const first = await send(routes, '/apis', { accept: OF_KUBECTL });
     expect(first?.headers).toMatchObject({ 'content-type': V2, vary: 'Accept' });
-    const again = await ask(routes, '/apis', { accept: OF_KUBECTL, 'if-none-match': String(first?.headers.etag) });
+    const again = await send(routes, '/apis', { accept: OF_KUBECTL, 'if-none-match': String(first?.headers.etag) });
     expect([again?.status, again?.body]).toEqual([304, '']);
   });
 
   test('changes its ETag when the served resources change', async () => {
     const registry = served();
     const routes = discoveryRoutes({ registry });
-    const before = await ask(routes, '/apis', { accept: V2 });
+    const before = await send(routes, '/apis', { accept: V2 });
     registry.remove('apps', 'v1', 'deployments');
-    const after = await ask(routes, '/apis', { accept: V2 });
+    const after = await send(routes, '/apis', { accept: V2 });
     expect(after?.headers.etag).not.toBe(before?.headers.etag);
   });
 
   test('returns a list of groups to other clients and refuses unsupported formats', async () => {
     const routes = discoveryRoutes({ registry: served() });
-    expect(String((await ask(routes, '/apis'))?.body)).toContain('"kind":"APIGroupList"');
-    expect(String((await ask(routes, '/apis', { accept: '*/*' }))?.body)).toContain('"kind":"APIGroupList"');
-    await expect(ask(routes, '/apis', { accept: V2BETA1 })).rejects.toMatchObject({ code: 406 });
+    expect(String((await send(routes, '/apis'))?.body)).toContain('"kind":"APIGroupList"');
+    expect(String((await send(routes, '/apis', { accept: '*/*' }))?.body)).toContain('"kind":"APIGroupList"');
+    await expect(send(routes, '/apis', { accept: V2BETA1 })).rejects.toMatchObject({ code: 406 });
   });
 
   test('returns the address of the server', async () => {
     const routes = discoveryRoutes({ registry: served(), url: () => 'https://127.0.0.1:6443' });
-    expect(String((await ask(routes, '/api'))?.body)).toContain('"serverAddress":"127.0.0.1:6443"');
+    expect(String((await send(routes, '/api'))?.body)).toContain('"serverAddress":"127.0.0.1:6443"');
   });
 
   test('does not serve objects or missing groups', async () => {
     const routes = discoveryRoutes({ registry: served() });
-    expect(await ask(routes, '/apis/apps/v1/deployments')).toBeUndefined();
-    expect(await ask(routes, '/apis/nobody.test')).toBeUndefined();
-    await expect(ask(routes, '/apis/apps/v9')).rejects.toMatchObject({ code: 404 });
+    expect(await send(routes, '/apis/apps/v1/deployments')).toBeUndefined();
+    expect(await send(routes, '/apis/nobody.test')).toBeUndefined();
+    await expect(send(routes, '/apis/apps/v9')).rejects.toMatchObject({ code: 404 });
   });
 });
 
 describe('health', () => {
   test('is reported briefly, verbosely and per check', async () => {
-    const checks = [{ name: 'storage', isWell: () => true }];
+    const checks = [{ name: 'storage', isHealthy: () => true }];
     const routes = discoveryRoutes({ registry: served(), checks });
-    expect((await ask(routes, '/readyz'))?.body).toBe('ok');
-    expect((await ask(routes, '/readyz?verbose'))?.body).toBe('[+]ping ok\n[+]storage ok\nreadyz check passed\n');
-    expect((await ask(routes, '/livez/storage'))?.body).toBe('ok');
-    expect(await ask(routes, '/livez/nothing')).toBeUndefined();
+    expect((await send(routes, '/readyz'))?.body).toBe('ok');
+    expect((await send(routes, '/readyz?verbose'))?.body).toBe('[+]ping ok\n[+]storage ok\nreadyz check passed\n');
+    expect((await send(routes, '/livez/storage'))?.body).toBe('ok');
+    expect(await send(routes, '/livez/nothing')).toBeUndefined();
   });
 
   test('fails with the failed check unless it is excluded', async () => {
-    const checks = [{ name: 'storage', isWell: () => false }];
+    const checks = [{ name: 'storage', isHealthy: () => false }];
     const routes = discoveryRoutes({ registry: served(), checks });
-    const failed = await ask(routes, '/readyz');
+    const failed = await send(routes, '/readyz');
     expect([failed?.status, failed?.body]).toEqual([
       500,
       '[+]ping ok\n[-]storage failed: reason withheld\nreadyz check failed\n',
     ]);
-    expect((await ask(routes, '/readyz?exclude=storage'))?.status).toBe(200);
+    expect((await send(routes, '/readyz?exclude=storage'))?.status).toBe(200);
   });
 });
 

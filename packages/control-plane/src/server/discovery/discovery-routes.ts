@@ -18,7 +18,7 @@ export interface DiscoveryOptions {
 
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 const PLAIN_TYPES = ['application/json', YAML, 'application/*', '*/*'];
-const WRITTEN = ['application/json', YAML, 'application/vnd.kubernetes.protobuf'];
+const RESPONSE_TYPES = ['application/json', YAML, 'application/vnd.kubernetes.protobuf'];
 
 /** discoveryRoutes returns the routes of discovery, of the server version, of health, and of the index of paths. */
 export function discoveryRoutes(options: DiscoveryOptions): Route[] {
@@ -26,9 +26,9 @@ export function discoveryRoutes(options: DiscoveryOptions): Route[] {
 }
 
 function discoveryRoute({ registry, url }: DiscoveryOptions): Route {
-  const groups = remembered(registry, () => apiGroups(registry.all()));
-  const core = remembered(registry, () => tagged(aggregatedDocument(groups().filter(({ name }) => name === ''))));
-  const named = remembered(registry, () => tagged(aggregatedDocument(groups().filter(({ name }) => name !== ''))));
+  const groups = cached(registry, () => apiGroups(registry.all()));
+  const core = cached(registry, () => tagged(aggregatedDocument(groups().filter(({ name }) => name === ''))));
+  const named = cached(registry, () => tagged(aggregatedDocument(groups().filter(({ name }) => name !== ''))));
   return ({ isResource, path }, request) => {
     const [root, ...rest] = (path.endsWith('/') ? path.slice(1, -1) : path.slice(1)).split('/');
     if (rest.includes('')) return undefined;
@@ -42,7 +42,7 @@ function discoveryRoute({ registry, url }: DiscoveryOptions): Route {
     const group = groups().find((each) => each.name === name);
     if (!group) return undefined;
     const [version] = rest;
-    if (version !== undefined) return versionAnswer(registry, group, version);
+    if (version !== undefined) return versionResponse(registry, group, version);
     if (name !== '') return json({ kind: 'APIGroup', apiVersion: 'v1', ...groupDocument(group) });
     if (wantsAggregated(request)) return aggregated(request, core());
     const serverAddress = url ? new URL(url()).host : 'localhost';
@@ -54,7 +54,7 @@ function discoveryRoute({ registry, url }: DiscoveryOptions): Route {
   };
 }
 
-function versionAnswer(registry: Registry, { name, versions }: ApiGroup, version: string): ApiResponse | undefined {
+function versionResponse(registry: Registry, { name, versions }: ApiGroup, version: string): ApiResponse | undefined {
   const found = versions.find((each) => each.version === version);
   if (found) return json(resourceListDocument(name, found));
   if (registry.hasBuiltIn(name)) throw noSuchResource();
@@ -63,7 +63,7 @@ function versionAnswer(registry: Registry, { name, versions }: ApiGroup, version
 
 /** indexRoute lists the paths of the server. */
 function indexRoute(registry: Registry): Route {
-  const paths = remembered(registry, () => {
+  const paths = cached(registry, () => {
     const all = ['/api', '/apis', '/healthz', '/livez', '/openapi/v3', '/openid/v1/jwks', '/readyz', '/version'];
     all.push('/.well-known/openid-configuration');
     for (const { name, versions } of apiGroups(registry.all())) {
@@ -90,7 +90,7 @@ function wantsAggregated({ headers }: ApiRequest): boolean {
     const isV2 = parameters.get('g') === 'apidiscovery.k8s.io' && parameters.get('v') === 'v2';
     if (isV2 && as === 'APIGroupDiscoveryList') return true;
   }
-  throw notAcceptable(WRITTEN);
+  throw notAcceptable(RESPONSE_TYPES);
 }
 
 interface Tagged {
@@ -114,8 +114,8 @@ function json(document: object): ApiResponse {
   return { status: 200, headers, body: JSON.stringify(document) };
 }
 
-/** remembered returns a function that caches a value and recomputes it when the served resources change. */
-function remembered<T>(registry: Pick<Registry, 'generation'>, make: () => T): () => T {
+/** cached returns a function that caches a value and recomputes it when the served resources change. */
+function cached<T>(registry: Pick<Registry, 'generation'>, make: () => T): () => T {
   let known: { readonly generation: number; readonly value: T } | undefined;
   return () => {
     const { generation } = registry;

@@ -42,10 +42,10 @@ afterAll(() => c[Symbol.asyncDispose]());
 test.each(['/api', '/apis'])(
   '%s returns the same entries in the same order for kinds that both servers serve',
   async (path) => {
-    const theirs = entriesOf((await real(path, AGGREGATED)) as Aggregated);
+    const expected = entriesOf((await real(path, AGGREGATED)) as Aggregated);
     const own = entriesOf((await ours(path, AGGREGATED)) as Aggregated);
     expect(own.size).toBeGreaterThan(10);
-    const shared = [...theirs].filter(([name]) => own.has(name));
+    const shared = [...expected].filter(([name]) => own.has(name));
     expect([...own]).toEqual(shared);
   },
 );

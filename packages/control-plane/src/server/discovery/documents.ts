@@ -144,8 +144,15 @@ const STORED_AS: Readonly<Record<string, string>> = {
  * storageVersionHash returns a hash by which clients notice a change of the storage version. Kinds that are not stored
  * have none.
  */
-function storageVersionHash({ group, version, kind, storageVersion, answer, verbs }: ApiResource): string | undefined {
-  if (answer || !verbs.includes('list')) return undefined;
+function storageVersionHash({
+  group,
+  version,
+  kind,
+  storageVersion,
+  computeResponse,
+  verbs,
+}: ApiResource): string | undefined {
+  if (computeResponse || !verbs.includes('list')) return undefined;
   const name = `${group}/${storageVersion ?? version}/${kind}`;
   return createHash('sha256')
     .update(STORED_AS[name] ?? name)

@@ -4,10 +4,10 @@ import { isTrue } from '../http/request-info.ts';
 /** HealthCheck is a condition that must hold for the server to be healthy. */
 export interface HealthCheck {
   readonly name: string;
-  readonly isWell: () => boolean;
+  readonly isHealthy: () => boolean;
 }
 
-const PING: HealthCheck = { name: 'ping', isWell: () => true };
+const PING: HealthCheck = { name: 'ping', isHealthy: () => true };
 
 /**
  * healthRoute serves `/healthz`, `/livez` and `/readyz`, each check below them, and reports that there are no metrics.
@@ -22,18 +22,21 @@ export function healthRoute(checks: readonly HealthCheck[]): Route {
     if (name !== undefined) {
       const check = all.find((each) => each.name === name);
       if (!check) return undefined;
-      return check.isWell() ? text(200, 'ok') : text(500, 'internal server error: reason withheld\n');
+      return check.isHealthy() ? text(200, 'ok') : text(500, 'internal server error: reason withheld\n');
     }
     const excluded = new Set(query.getAll('exclude'));
-    const results = all.map((check) => ({ name: check.name, isWell: excluded.has(check.name) || check.isWell() }));
-    const isWell = results.every((each) => each.isWell);
-    if (isWell && !(query.has('verbose') && (query.get('verbose') === '' || isTrue(query.get('verbose')))))
+    const results = all.map((check) => ({
+      name: check.name,
+      isHealthy: excluded.has(check.name) || check.isHealthy(),
+    }));
+    const isHealthy = results.every((each) => each.isHealthy);
+    if (isHealthy && !(query.has('verbose') && (query.get('verbose') === '' || isTrue(query.get('verbose')))))
       return text(200, 'ok');
     const lines = results.map((each) => {
       if (excluded.has(each.name)) return `[+]${each.name} excluded: ok`;
-      return each.isWell ? `[+]${each.name} ok` : `[-]${each.name} failed: reason withheld`;
+      return each.isHealthy ? `[+]${each.name} ok` : `[-]${each.name} failed: reason withheld`;
     });
-    return text(isWell ? 200 : 500, `${lines.join('\n')}\n${root} check ${isWell ? 'passed' : 'failed'}\n`);
+    return text(isHealthy ? 200 : 500, `${lines.join('\n')}\n${root} check ${isHealthy ? 'passed' : 'failed'}\n`);
   };
 }
 

@@ -22,7 +22,7 @@ export interface RequestFault {
   /** Waits this long, by the control plane's clock, before anything else. */
   readonly delayMs?: number | undefined;
   /** Returns this error instead of executing the request. */
-  readonly answer?:
+  readonly response?:
     | {
         readonly code: number;
         readonly reason?: string | undefined;
@@ -88,14 +88,14 @@ export class RequestFaults {
     this.#gate = undefined;
   }
 
-  /** around wraps the handler of a server so that faults apply to its requests. */
-  around(handle: Handle): Handle {
+  /** wrap returns the handler of a server with faults applied to its requests. */
+  wrap(handle: Handle): Handle {
     return async (request) => {
       await this.#gate?.opened;
-      const fault = this.#strike(request);
+      const fault = this.#take(request);
       if (fault?.delayMs !== undefined) await this.#clock.sleep(fault.delayMs, request.signal);
       if (fault?.cut === 'before') throw new ConnectionCut();
-      if (fault?.answer) return statusResponse(refusalOf(fault.answer));
+      if (fault?.response) return statusResponse(refusalOf(fault.response));
       const response = await handle(request);
       await this.#gate?.opened;
       if (fault?.cut === 'after') throw new ConnectionCut();
@@ -105,10 +105,10 @@ export class RequestFaults {
     };
   }
 
-  #strike(request: ApiRequest): RequestFault | undefined {
+  #take(request: ApiRequest): RequestFault | undefined {
     if (this.#rules.size === 0) return undefined;
     for (const rule of this.#rules) {
-      if (!fits(rule.fault, request)) continue;
+      if (!matches(rule.fault, request)) continue;
       rule.left--;
       if (rule.left <= 0) this.#rules.delete(rule);
       return rule.fault;
@@ -148,7 +148,7 @@ export class RequestFaults {
 class OpenStream {
   readonly #chunks: AsyncIterator<string>;
   #isCut = false;
-  #lose: (() => void) | undefined;
+  #rejectNext: (() => void) | undefined;
 
   constructor(body: AsyncIterable<string>) {
     this.#chunks = body[Symbol.asyncIterator]();
@@ -158,14 +158,14 @@ class OpenStream {
   next(): Promise<IteratorResult<string>> {
     if (this.#isCut) return Promise.reject(new ConnectionCut());
     return new Promise((resolve, reject) => {
-      this.#lose = () => reject(new ConnectionCut());
+      this.#rejectNext = () => reject(new ConnectionCut());
       this.#chunks.next().then(resolve, reject);
     });
   }
 
   cut(): void {
     this.#isCut = true;
-    this.#lose?.();
+    this.#rejectNext?.();
   }
 
   end(): void {
@@ -174,7 +174,7 @@ class OpenStream {
   }
 }
 
-function fits(fault: RequestFault, { method, url, headers }: ApiRequest): boolean {
+function matches(fault: RequestFault, { method, url, headers }: ApiRequest): boolean {
   const target = readUrl(url);
   if (!target) return false;
   const info = requestInfo(method, target.path, target.query);
@@ -190,6 +190,6 @@ function fits(fault: RequestFault, { method, url, headers }: ApiRequest): boolea
   );
 }
 
-function refusalOf({ code, reason, message = 'injected', retryAfterSeconds }: NonNullable<RequestFault['answer']>) {
+function refusalOf({ code, reason, message = 'injected', retryAfterSeconds }: NonNullable<RequestFault['response']>) {
   return new StatusError(code, reason, message, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds });
 }

@@ -14,7 +14,7 @@ import {
   subtractFields,
   uniteFields,
 } from '@bowline/machinery';
-import { identityOf, type Manager, type Managers, takeFields } from './managers.ts';
+import { identityOf, type Manager, type Managers, removeFields } from './managers.ts';
 
 /** Application is an object that a manager applies to a live object. */
 export interface Application {
@@ -65,7 +65,7 @@ export function applyFields({ live, applied, shape, managers, writer, reset }: A
   const written = excludeFields(change.written, reset);
   const removed = excludeFields(change.removed, reset);
   const conflicts: Conflict[] = [];
-  takeFields(owners, (owner, each) => {
+  removeFields(owners, (owner, each) => {
     if (each === identity) return subtractFields(owner.fields, UNOWNED);
     const taken = intersectFields(owner.fields, written);
     if (!isEmptySet(taken)) conflicts.push({ owner, fields: taken });

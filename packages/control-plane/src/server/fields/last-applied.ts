@@ -21,10 +21,10 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const KUBECTL = 'kubectl';
 
 /**
- * conflictsBesides returns the conflicts that remain when kubectl takes over the fields that it set by client-side
+ * remainingConflicts returns the conflicts that remain when kubectl takes over the fields that it set by client-side
  * apply, as far as they have not changed since.
  */
-export function conflictsBesides(
+export function remainingConflicts(
   conflicts: readonly Conflict[],
   manager: string,
   live: Draft,

@@ -62,10 +62,10 @@ function readManagers(
 }
 
 /**
- * asksForReset reports whether a client clears all ownership. Formats without empty lists encode this as a single empty
+ * requestsReset reports whether a client clears all ownership. Formats without empty lists encode this as a single empty
  * entry.
  */
-export function asksForReset(entries: readonly (Entry | null)[]): boolean {
+export function requestsReset(entries: readonly (Entry | null)[]): boolean {
   const [first, ...more] = entries;
   return first === undefined || (more.length === 0 && Object.values(first ?? {}).every((value) => value === undefined));
 }
@@ -104,8 +104,8 @@ function secondsOf({ time }: Manager): number {
   return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000) || 0;
 }
 
-/** takeFields removes fields from every manager; a manager without fields is removed. */
-export function takeFields(managers: Managers, take: (entry: Manager, identity: string) => FieldsV1): void {
+/** removeFields removes fields from every manager; a manager without fields is removed. */
+export function removeFields(managers: Managers, take: (entry: Manager, identity: string) => FieldsV1): void {
   for (const [identity, entry] of managers) {
     const fields = take(entry, identity);
     if (isEmptySet(fields)) managers.delete(identity);
@@ -114,27 +114,27 @@ export function takeFields(managers: Managers, take: (entry: Manager, identity: 
 }
 
 /** How many managers that update an object are listed separately. */
-const MOST_UPDATERS = 10;
+const MAX_UPDATERS = 10;
 
 /** The manager that owns the fields of the oldest updaters when there are too many. */
-const ANCIENT = 'ancient-changes';
+const ANCIENT_CHANGES = 'ancient-changes';
 
 /** poolOldest merges the oldest updaters of each version into one manager when there are too many. */
 export function poolOldest(managers: Managers): void {
   let count = 0;
   for (const { operation } of managers.values()) if (operation === 'Update') count++;
-  if (count <= MOST_UPDATERS) return;
+  if (count <= MAX_UPDATERS) return;
   const updaters = [...managers].filter(([, { operation }]) => operation === 'Update');
   updaters.sort(([a, one], [b, other]) => secondsOf(one) - secondsOf(other) || compare(a, b));
   const firsts = new Map<string, string>();
   for (const [identity, { apiVersion, fields, time }] of updaters) {
-    if (count <= MOST_UPDATERS) return;
+    if (count <= MAX_UPDATERS) return;
     const first = firsts.get(apiVersion);
     if (first === undefined) {
       firsts.set(apiVersion, identity);
       continue;
     }
-    const pool = { manager: ANCIENT, operation: 'Update', apiVersion, subresource: '', time, fields } as const;
+    const pool = { manager: ANCIENT_CHANGES, operation: 'Update', apiVersion, subresource: '', time, fields } as const;
     const pooled = managers.get(identityOf(pool)) ?? managers.get(first);
     managers.delete(identity);
     if (!managers.has(identityOf(pool))) managers.delete(first);

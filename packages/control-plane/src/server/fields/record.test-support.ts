@@ -28,13 +28,13 @@ export interface Names {
 
 /** translated returns a Send that uses the names of the sequences. */
 export function translated(send: Send, { group, namespace, name }: Names): Send {
-  const there = (text: string): string =>
+  const toServer = (text: string): string =>
     text.replaceAll(GROUP, group).replaceAll(NAMESPACE, namespace).replaceAll(NAME, name);
-  const here = (text: string): string =>
+  const fromServer = (text: string): string =>
     text.replaceAll(group, GROUP).replaceAll(namespace, NAMESPACE).replaceAll(name, NAME);
   return async (method, path, body, type) => {
-    const { status, text } = await send(method, there(path), body === undefined ? undefined : there(body), type);
-    return { status, text: here(text) };
+    const { status, text } = await send(method, toServer(path), body === undefined ? undefined : toServer(body), type);
+    return { status, text: fromServer(text) };
   };
 }
 

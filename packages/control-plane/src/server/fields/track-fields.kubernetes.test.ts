@@ -84,10 +84,10 @@ async function start(c: TestCluster): Promise<{ readonly send: Send; readonly se
   const group = await installKinds(c);
   await waitFor('the custom resources to be served', async () => {
     const paths = ['v1/%/widgets', 'v1/%/frees', 'v2/%/frees'];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       paths.map((path) => send('GET', `/apis/${group}/${path.replace('%', `namespaces/${c.namespace}`)}`)),
     );
-    return answers.every(({ status }) => status === 200);
+    return responses.every(({ status }) => status === 200);
   });
   const sendFor = (number: number): Send =>
     translated(send, { group, namespace: c.namespace, name: `object-number-${number}-of-a-test` });

@@ -1,6 +1,7 @@
 import { apiVersionOf, parseApiVersion } from '@bowline/kubernetes';
 import {
   ANY_SHAPE,
+  collapseAtomicFields,
   compareFields,
   excludeFields,
   type FieldChange,
@@ -14,7 +15,6 @@ import {
   shapeProblems,
   subtractFields,
   uniteFields,
-  withoutParts,
 } from '@bowline/machinery';
 import type { ApiResource, Draft, DraftMeta } from '../registry/api-resource.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -23,16 +23,16 @@ import { applyConflict } from './apply-conflict.ts';
 import { applyFields } from './apply-fields.ts';
 import { emptyObject, withEmptyParts } from './empty-objects.ts';
 import type { FieldTracking, FieldWriter } from './field-tracking.ts';
-import { conflictsBesides, keepLastApplied, metadataOf } from './last-applied.ts';
+import { keepLastApplied, metadataOf, remainingConflicts } from './last-applied.ts';
 import {
-  asksForReset,
   identityOf,
   type Manager,
   type Managers,
   poolOldest,
+  removeFields,
+  requestsReset,
   sentManagers,
   storedManagers,
-  takeFields,
   writtenManagers,
 } from './managers.ts';
 
@@ -85,7 +85,7 @@ export function trackFields(registry: Pick<Registry, 'find'>): FieldTracking {
       const time = managers.get(identityOf(identity))?.time;
       const reset = resetFields(resource, subresource);
       const outcome = applyFields({ live, applied, shape, managers, writer: { ...identity, time }, reset });
-      const conflicts = conflictsBesides(outcome.conflicts, manager, live, apiVersion, shape);
+      const conflicts = remainingConflicts(outcome.conflicts, manager, live, apiVersion, shape);
       if (conflicts.length > 0 && !writer.force) throw applyConflict(conflicts);
       const object = outcome.isChanged ? asDraft(outcome.merged) : live;
       const own = outcome.isChanged ? outcome.managers.get(identityOf(identity)) : undefined;
@@ -99,16 +99,16 @@ export function trackFields(registry: Pick<Registry, 'find'>): FieldTracking {
 
 /** changedManagers returns the managers that a client sent; undefined if they are invalid. */
 function changedManagers(sent: NonNullable<DraftMeta['managedFields']>): Managers | undefined {
-  const managers = asksForReset(sent) ? new Map<string, Manager>() : sentManagers(sent);
-  return managers && (managers.size > 0 || asksForReset(sent)) ? managers : undefined;
+  const managers = requestsReset(sent) ? new Map<string, Manager>() : sentManagers(sent);
+  return managers && (managers.size > 0 || requestsReset(sent)) ? managers : undefined;
 }
 
 /** settle removes managers of versions that no longer exist, and adapts field sets to a changed schema. */
 function settle(managers: Managers, resource: ApiResource, registry: Pick<Registry, 'find'>): void {
   const shape = resource.shape ?? ANY_SHAPE;
   const own = apiVersionOf(resource);
-  takeFields(managers, ({ apiVersion, fields }) =>
-    apiVersion === own || isServed(apiVersion, resource, registry) ? withoutParts(fields, shape) : NO_FIELDS,
+  removeFields(managers, ({ apiVersion, fields }) =>
+    apiVersion === own || isServed(apiVersion, resource, registry) ? collapseAtomicFields(fields, shape) : NO_FIELDS,
   );
 }
 
@@ -155,7 +155,7 @@ function notEmpty<T extends object>(value: T | undefined): T | undefined {
 function record(resource: ApiResource, change: FieldChange, managers: Managers, writer: FieldWriter): void {
   const { written, removed } = change;
   if (isNoChange(change)) return;
-  takeFields(managers, ({ fields }) => subtractFields(subtractFields(fields, written), removed));
+  removeFields(managers, ({ fields }) => subtractFields(subtractFields(fields, written), removed));
   if (isEmptySet(written)) return;
   const { manager, subresource, now } = writer;
   const entry = { manager, subresource, operation: 'Update', apiVersion: apiVersionOf(resource) } as const;

@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { AdmissionPlugin } from '../admission/admission.ts';
-import { type Answer, startTestServer, type TestServer } from '../in-process.test-support.ts';
+import { startTestServer, type TestResponse, type TestServer } from '../in-process.test-support.ts';
 
 const COLLECTION = '/api/v1/namespaces/default/configmaps';
 const APPLY = { 'content-type': 'application/apply-patch+yaml' };
 
-function apply(server: TestServer, body: object | string, query = 'fieldManager=a', name = 'it'): Promise<Answer> {
+function apply(
+  server: TestServer,
+  body: object | string,
+  query = 'fieldManager=a',
+  name = 'it',
+): Promise<TestResponse> {
   const typed = typeof body === 'string' ? body : { apiVersion: 'v1', kind: 'ConfigMap', ...body };
   return server.call('PATCH', `${COLLECTION}/${name}?${query}`, typed, APPLY);
 }
@@ -24,10 +29,10 @@ describe('a server-side apply', () => {
 
   it('creates the object once and updates it for the second of two concurrent clients', async () => {
     const server = startTestServer();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['a', 'b'].map((who) => apply(server, named({ data: { [who]: '1' } }), `fieldManager=${who}`)),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 201]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 201]);
     const { body } = await server.call('GET', `${COLLECTION}/it`);
     expect(body.data).toEqual({ a: '1', b: '1' });
     const managers = body.metadata?.managedFields as { manager: string; operation: string }[];
@@ -78,23 +83,23 @@ describe('a server-side apply', () => {
   it('keeps the last of duplicate keys with a warning, an error or silently', async () => {
     const server = startTestServer();
     const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: it}\ndata:\n  a: "1"\n  a: "2"\n';
-    const said = 'line 6: key "a" already set in map';
+    const warning = 'line 6: key "a" already set in map';
     const refused = await apply(server, text, 'fieldManager=a&fieldValidation=Strict');
     expect([refused.status, refused.body.message]).toEqual([
       400,
-      `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${said}`,
+      `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${warning}`,
     ]);
     const warned = await apply(server, text);
     expect(warned).toMatchObject({ status: 201, body: { data: { a: '2' } } });
-    expect(warned.headers.warning).toEqual([`299 - ${JSON.stringify(said)}`]);
+    expect(warned.headers.warning).toEqual([`299 - ${JSON.stringify(warning)}`]);
     const silent = await apply(server, text, 'fieldManager=a&fieldValidation=Ignore');
     expect([silent.status, silent.headers.warning]).toEqual([200, undefined]);
   });
 
   it('reads YAML', async () => {
     const server = startTestServer();
-    const answer = await apply(server, 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: it\ndata:\n  a: "1"\n');
-    expect(answer).toMatchObject({ status: 201, body: { data: { a: '1' } } });
+    const response = await apply(server, 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: it\ndata:\n  a: "1"\n');
+    expect(response).toMatchObject({ status: 201, body: { data: { a: '1' } } });
   });
 
   it('removes fields that its manager applied before and no other manager owns', async () => {
@@ -151,8 +156,8 @@ describe('a server-side apply', () => {
       'Operation cannot be fulfilled on configmaps "it": uid mismatch: the provided object specified uid x, and no existing object was found',
     ],
   ])('is refused with %s', async (_what, body, status, message) => {
-    const answer = await apply(startTestServer(), body);
-    expect(answer).toMatchObject({ status, body: { message } });
+    const response = await apply(startTestServer(), body);
+    expect(response).toMatchObject({ status, body: { message } });
   });
 
   it.each([
@@ -162,8 +167,8 @@ describe('a server-side apply', () => {
     ['', 'invalid object type: /, Kind='],
     [`a: ${'[ '.repeat(1_500)}${']'.repeat(1_500)}`, 'exceeded max depth of 1000'],
   ])('is refused when its body is %.20j', async (body, message) => {
-    const answer = await apply(startTestServer(), body);
-    expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining(message) as unknown } });
+    const response = await apply(startTestServer(), body);
+    expect(response).toMatchObject({ status: 400, body: { message: expect.stringContaining(message) as unknown } });
   });
 
   it('is refused for a duplicate field in strict validation', async () => {
@@ -248,7 +253,7 @@ describe('other writes', () => {
       fieldsType: 'FieldsV1',
       fieldsV1: { 'f:data': { 'f:a': {} } },
     };
-    const answers = [
+    const responses = [
       entry,
       { ...entry, manager: 'a\u0007' },
       { ...entry, manager: 'a', subresource: 'x'.repeat(257) },
@@ -260,7 +265,7 @@ describe('other writes', () => {
         { 'content-type': 'application/merge-patch+json' },
       ),
     );
-    const messages = (await Promise.all(answers)).map(({ body }) => body.message?.split('managedFields[0].')[1]);
+    const messages = (await Promise.all(responses)).map(({ body }) => body.message?.split('managedFields[0].')[1]);
     expect(messages).toEqual([
       'manager: Too long: may not be more than 128 bytes',
       'manager: Invalid value: "a\\a": invalid character U+0007 (at position 1)',

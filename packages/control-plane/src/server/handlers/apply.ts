@@ -6,7 +6,7 @@ import { badRequest, conflict, invalid, notFound, otherNamespace } from '../stat
 import { type RequestContext, resourceName } from './context.ts';
 import { createObject, type WriteResult } from './create.ts';
 import { createOrUpdate } from './create-or-update.ts';
-import { MOST_NAMED } from './received.ts';
+import { MAX_REPORTED_FIELDS } from './decode-request.ts';
 import { updateObject } from './update.ts';
 import type { WriteOptions } from './write-options.ts';
 
@@ -58,7 +58,7 @@ async function appliedObject(
   const { value, duplicates, refusals = duplicates } = await decoded(bytes);
   if (refusals.length > 0 && fieldValidation === 'Strict')
     throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${refusals.join(', ')}`);
-  if (fieldValidation === 'Warn') warnings.push(...duplicates.slice(0, MOST_NAMED));
+  if (fieldValidation === 'Warn') warnings.push(...duplicates.slice(0, MAX_REPORTED_FIELDS));
   const applied = value ?? {};
   if (typeof applied !== 'object' || Array.isArray(applied)) {
     throw badRequest(

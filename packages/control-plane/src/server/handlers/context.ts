@@ -1,7 +1,7 @@
 import type { Schema } from '@bowline/kubernetes/schemas';
 import type { Clock, Random } from '@bowline/machinery';
 import type { Admission, AdmissionRequest } from '../admission/admission.ts';
-import type { Audited } from '../audit/audit-trail.ts';
+import type { AuditDetails } from '../audit/audit-trail.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { FieldTracking } from '../fields/field-tracking.ts';
 import type { ApiRequest } from '../http/api-request.ts';
@@ -11,7 +11,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { ResourceName } from '../status/api-status.ts';
 import type { Storage } from '../storage/storage.ts';
 import { keyIn } from '../storage/stored.ts';
-import type { AskKubelet } from './kubelet.ts';
+import type { KubeletRequester } from './kubelet-client.ts';
 
 /** ServerParts holds what all requests share. */
 export interface ServerParts {
@@ -22,7 +22,7 @@ export interface ServerParts {
   /** strategicMerge returns the document with a strategic merge patch applied. */
   readonly strategicMerge: (document: unknown, patch: Readonly<Record<string, unknown>>, schema: Schema) => unknown;
   /** Fetches container logs from nodes. */
-  readonly askKubelet: AskKubelet;
+  readonly requestKubelet: KubeletRequester;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -37,7 +37,7 @@ export interface RequestContext extends ServerParts {
   /** Sent with the response as `Warning` headers. */
   readonly warnings: string[];
   /** What the audit event of the request will report. */
-  readonly audited: Audited;
+  readonly audited: AuditDetails;
 }
 
 /**

@@ -3,7 +3,7 @@ import { keyOf, type RequestContext } from './context.ts';
 import type { WriteResult } from './create.ts';
 
 /** How often the write is restarted because the object was created or deleted meanwhile. */
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 /**
  * createOrUpdate writes an object that may or may not exist. Both operations take time, webhooks included: if another
@@ -11,18 +11,18 @@ const MOST_ATTEMPTS = 5;
  */
 export async function createOrUpdate(
   context: RequestContext,
-  ways: { readonly create: () => Promise<WriteResult>; readonly update: () => Promise<WriteResult> },
+  writes: { readonly create: () => Promise<WriteResult>; readonly update: () => Promise<WriteResult> },
 ): Promise<WriteResult> {
-  const isThere = (): boolean => context.storage.get(context.resource.collection, keyOf(context)) !== undefined;
+  const exists = (): boolean => context.storage.get(context.resource.collection, keyOf(context)) !== undefined;
   for (let attempt = 1; ; attempt++) {
-    const wasThere = isThere();
+    const existed = exists();
     try {
-      return await (wasThere ? ways.update() : ways.create());
+      return await (existed ? writes.update() : writes.create());
     } catch (error) {
-      const overtaken = wasThere ? 'NotFound' : 'AlreadyExists';
-      if (!(error instanceof StatusError) || error.reason !== overtaken) throw error;
+      const conflictReason = existed ? 'NotFound' : 'AlreadyExists';
+      if (!(error instanceof StatusError) || error.reason !== conflictReason) throw error;
       // A webhook may refuse with the same reason.
-      if (isThere() === wasThere || attempt >= MOST_ATTEMPTS) throw error;
+      if (exists() === existed || attempt >= MAX_ATTEMPTS) throw error;
     }
   }
 }

@@ -8,7 +8,7 @@ import { type RequestContext, resourceName, reviewParts } from './context.ts';
 import type { WriteOptions } from './write-options.ts';
 
 /** How often a name is generated again because it is taken. */
-const MOST_NAMES = 8;
+const MAX_GENERATED_NAMES = 8;
 
 /** WriteResult is the result of a write: a stored object, or the draft that a dry run would have stored. */
 export interface WriteResult {
@@ -72,10 +72,10 @@ export async function createObject(
     if (!options.dryRun) strategy.allocate?.(object, undefined, allocation);
     const stored = options.dryRun ? undefined : storage.create(resource.collection, key, object);
     if (stored) return { isNew: true, stored: viewed(resource, stored), draft: object };
-    if (!isGenerated || attempt >= MOST_NAMES) {
-      const there = storage.get(resource.collection, key);
-      const isGoing = there !== undefined && draftOf(there).metadata.deletionTimestamp !== undefined;
-      throw alreadyExists(resourceName(context), name, isGoing);
+    if (!isGenerated || attempt >= MAX_GENERATED_NAMES) {
+      const existing = storage.get(resource.collection, key);
+      const isTerminating = existing !== undefined && draftOf(existing).metadata.deletionTimestamp !== undefined;
+      throw alreadyExists(resourceName(context), name, isTerminating);
     }
     metadata.name = undefined;
     prepareNewMeta(object, random, now);

@@ -1,6 +1,6 @@
 import { schemaFor } from '@bowline/kubernetes/schemas';
 import { formatTime } from '@bowline/machinery';
-import { type BodyDecoder, decodeBody, MOST_BODY_BYTES, UnreadableBody } from '../bodies/decode-body.ts';
+import { type BodyDecoder, decodeBody, MAX_BODY_BYTES, UnreadableBody } from '../bodies/decode-body.ts';
 import { isTrue } from '../http/request-info.ts';
 import { draftOf, viewed } from '../printing/render.ts';
 import type { Draft } from '../registry/api-resource.ts';
@@ -9,10 +9,10 @@ import { badRequest, conflict, invalid, notFound, type Status, StatusError } fro
 import { keyIn, type Stored, storedFrom } from '../storage/stored.ts';
 import { type RequestContext, resourceName, reviewParts } from './context.ts';
 import { readInteger } from './list-options.ts';
-import { isUnbound } from './update.ts';
+import { isRemovable } from './update.ts';
 
 /** How often a deletion without a resource version is retried because the object changed meanwhile. */
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 const OPTIONS_SCHEMA = schemaFor('v1', 'DeleteOptions');
 const FOREGROUND = 'foregroundDeletion';
 const ORPHAN = 'orphan';
@@ -38,7 +38,7 @@ export async function deleteOptions(
   decoders: ReadonlyMap<string, BodyDecoder>,
 ): Promise<DeleteOptions> {
   const { query, request } = context;
-  const bytes = await request.body(MOST_BODY_BYTES);
+  const bytes = await request.body(MAX_BODY_BYTES);
   const body = bytes.byteLength === 0 ? {} : await readOptions(bytes, request.headers['content-type'], decoders);
   const grace = body.gracePeriodSeconds ?? readInteger(query.get('gracePeriodSeconds'));
   const orphans =
@@ -147,7 +147,7 @@ export async function deleteObject(
     const now = clock.now();
     const object = markDeleted(context, draftOf(state), options, now);
     resource.strategy.prepareForDelete?.(object, old, now);
-    if (isUnbound(object, resource)) {
+    if (isRemovable(object, resource)) {
       const last = options.dryRun
         ? object
         : storage.remove(resource.collection, key, stored.revision, { ...object, metadata: { ...old.metadata } });
@@ -159,7 +159,7 @@ export async function deleteObject(
         : storage.update(resource.collection, key, stored.revision, object);
       if (next) return { isGone: false, stored: viewed(resource, next) };
     }
-    if (options.resourceVersion !== undefined || attempt >= MOST_ATTEMPTS) throw conflict(resourceName(context), name);
+    if (options.resourceVersion !== undefined || attempt >= MAX_ATTEMPTS) throw conflict(resourceName(context), name);
   }
 }
 

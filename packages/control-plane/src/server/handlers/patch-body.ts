@@ -7,7 +7,7 @@ export const MERGE_PATCH = 'application/merge-patch+json';
 export const STRATEGIC_PATCH = 'application/strategic-merge-patch+json';
 export const APPLY_PATCH = 'application/apply-patch+yaml';
 
-const MOST_OPERATIONS = 10_000;
+const MAX_OPERATIONS = 10_000;
 
 /** decodePatch decodes a patch in JSON: a list of operations, or an object. Null is a patch that changes nothing. */
 export function decodePatch(bytes: Uint8Array, type: string): Body {
@@ -23,8 +23,8 @@ export function decodePatch(bytes: Uint8Array, type: string): Body {
     expect(operations, Array.isArray(operations), '[]handlers.jsonPatchOp');
     for (const each of operations as unknown[]) expect(each, jsonType(each) === 'object', 'handlers.jsonPatchOp');
     const { length } = operations as unknown[];
-    if (length > MOST_OPERATIONS) {
-      const message = `Request entity too large: The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${length}`;
+    if (length > MAX_OPERATIONS) {
+      const message = `Request entity too large: The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${length}`;
       throw new StatusError(413, 'RequestEntityTooLarge', message);
     }
     return { value: operations, duplicates };

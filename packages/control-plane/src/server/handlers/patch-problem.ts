@@ -18,14 +18,14 @@ export function patchProblem(error: unknown, type: string, patch: unknown, resul
   if (detail === undefined) return error;
   const isStrategic = type === STRATEGIC_PATCH;
   const shown = quoteText(isStrategic ? goText(patch) : canonicalJson(result));
-  const message = `Invalid value: ${shown}: ${isStrategic ? inWordsOfMaps(detail) : detail}`;
+  const message = `Invalid value: ${shown}: ${isStrategic ? asMapProblem(detail) : detail}`;
   return invalid({ group: '', kind: '' }, '', [{ field: 'patch', reason: 'FieldValueInvalid', message }]);
 }
 
 const FOUND: Readonly<Record<string, string | undefined>> = { array: 'slice', object: 'map', number: 'int64' };
 
-/** inWordsOfMaps rewords a message as for a strategic merge, which operates on maps and not on JSON. */
-function inWordsOfMaps(detail: string): string {
+/** asMapProblem rewords a message as for a strategic merge, which operates on maps and not on JSON. */
+function asMapProblem(detail: string): string {
   const [, found = '', wanted = ''] = WRONG_TYPE.exec(detail) ?? [];
   if (wanted === '') return detail;
   const kind = FOUND[found] ?? found;

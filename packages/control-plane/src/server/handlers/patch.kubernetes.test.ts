@@ -37,9 +37,9 @@ test('refuses invalid patches and results that are not objects with the message 
       const headers = { 'content-type': type, accept: 'application/json' };
       const response = await transport.request({ method: 'PATCH', path, lane: 'call', headers, body });
       const real = JSON.parse(await response.text()) as Record<string, unknown>;
-      const told = await ours.call('PATCH', path, body, headers);
-      const { message, reason, details } = told.body;
-      expect({ code: told.status, message, reason, details }, `${type} ${body}`).toEqual({
+      const actual = await ours.call('PATCH', path, body, headers);
+      const { message, reason, details } = actual.body;
+      expect({ code: actual.status, message, reason, details }, `${type} ${body}`).toEqual({
         code: response.status,
         message: real.message,
         reason: real.reason,

@@ -6,24 +6,24 @@ import {
   quoteText,
   StrategicMergeError,
 } from '@bowline/machinery';
-import { type Body, MOST_BODY_BYTES, mediaTypeOf } from '../bodies/decode-body.ts';
+import { type Body, MAX_BODY_BYTES, mediaTypeOf } from '../bodies/decode-body.ts';
 import type { ApiResource, Draft, Strategy } from '../registry/api-resource.ts';
 import { badRequest, invalid, StatusError, unsupportedMediaType } from '../status/api-status.ts';
 import { applyObject } from './apply.ts';
 import type { RequestContext } from './context.ts';
 import type { WriteResult } from './create.ts';
+import { reportUnknownFields } from './decode-request.ts';
 import { APPLY_PATCH, decodePatch, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from './patch-body.ts';
 import { patchProblem } from './patch-problem.ts';
-import { sayUnknown } from './received.ts';
 import { updateObject } from './update.ts';
 import { writeOptions } from './write-options.ts';
 
 /** PatchView is another view of an object, to which a patch is applied instead. */
 export interface PatchView {
   readonly resource: ApiResource;
-  show(object: Draft): Draft;
-  /** take returns the object changed according to the view. */
-  take(object: Draft, shown: Draft): Draft;
+  project(object: Draft): Draft;
+  /** applyTo returns the object changed according to the view. */
+  applyTo(object: Draft, shown: Draft): Draft;
 }
 
 /** patchObject changes an object by a patch in any of the formats that its kind supports. */
@@ -47,14 +47,14 @@ export async function patchObject(context: RequestContext, strategy: Strategy, v
       { field: 'force', reason: 'FieldValueForbidden', message: 'Forbidden: may not be specified for non-apply patch' },
     ]);
   }
-  const bytes = await request.body(MOST_BODY_BYTES);
+  const bytes = await request.body(MAX_BODY_BYTES);
   if (type === APPLY_PATCH) return applyObject(context, strategy, bytes, options);
   const body = decodePatch(bytes, type);
   const change = patcher({ ...context, resource }, type, body);
   const read = (result: Readonly<Record<string, unknown>>): Draft => {
     try {
       const { object, unknown } = reader.decode(result);
-      sayUnknown(context, body, unknown, options.fieldValidation);
+      reportUnknownFields(context, body, unknown, options.fieldValidation);
       return object;
     } catch (error) {
       throw patchProblem(error, type, body.value, result);
@@ -66,14 +66,14 @@ export async function patchObject(context: RequestContext, strategy: Strategy, v
       strategy,
       mayRetry: true,
       make(old) {
-        const shown = view ? view.show(old) : old;
+        const shown = view ? view.project(old) : old;
         const result = asRecord(change({ ...typed(resource), ...shown }));
         checkKind(resource, result, shown.metadata.name ?? '');
         const object = read(result);
         // A patch that does not set the version applies to any version.
         if (object.metadata.resourceVersion === old.metadata.resourceVersion)
           object.metadata.resourceVersion = undefined;
-        return view ? view.take(old, object) : object;
+        return view ? view.applyTo(old, object) : object;
       },
     },
     options,

@@ -5,9 +5,9 @@ import type { ApiResource, Draft, Projection } from '../registry/api-resource.ts
 import { badRequest, methodNotAllowed } from '../status/api-status.ts';
 import type { RequestContext } from './context.ts';
 import { refuseInvalid, type WriteResult } from './create.ts';
+import { decodeRequestBody, decodeRequestObject } from './decode-request.ts';
 import { type PatchView, patchObject } from './patch.ts';
 import { readObject } from './read.ts';
-import { receivedBody, receivedObject } from './received.ts';
 import { updateObject } from './update.ts';
 import { writeOptions } from './write-options.ts';
 
@@ -19,28 +19,28 @@ export async function serveProjection(
 ): Promise<ApiResponse> {
   const { info, request, resource: whole } = context;
   const view = viewOf(context, projection);
-  const told = (object: Draft): ApiResponse => ({
+  const respond = (object: Draft): ApiResponse => ({
     status: 200,
     headers: { 'content-type': 'application/json' },
-    body: draftText(view.resource, projection.show(object)),
+    body: draftText(view.resource, projection.project(object)),
   });
-  const written = ({ stored, draft }: WriteResult): ApiResponse => told(stored ? draftOf(stored) : draft);
+  const written = ({ stored, draft }: WriteResult): ApiResponse => respond(stored ? draftOf(stored) : draft);
   switch (info.verb) {
     case 'get': {
       const object = draftOf(await readObject(context));
       projection.checkRead?.(object);
-      return told(object);
+      return respond(object);
     }
     case 'update': {
       const options = writeOptions(context, 'UpdateOptions');
-      const shown = receivedObject(
+      const shown = decodeRequestObject(
         { ...context, resource: view.resource },
-        await receivedBody(request, decoders, view.resource),
+        await decodeRequestBody(request, decoders, view.resource),
         view.resource.strategy,
         options.fieldValidation,
       );
       const mayRetry = !shown.metadata.resourceVersion;
-      const make = (old: Draft): Draft => view.take(old, shown);
+      const make = (old: Draft): Draft => view.applyTo(old, shown);
       return written(await updateObject(context, { strategy: whole.strategy, mayRetry, make }, options));
     }
     case 'patch':
@@ -56,8 +56,8 @@ function viewOf({ resource: whole, info, user, clock }: RequestContext, projecti
   const resource: ApiResource = { ...whole, group, version, kind, schema, strategy, needsVersion: false };
   return {
     resource,
-    show: (object) => projection.show(object),
-    take(object, shown) {
+    project: (object) => projection.project(object),
+    applyTo(object, shown) {
       const { name, uid, resourceVersion } = shown.metadata;
       if (!name) {
         throw badRequest(
@@ -68,7 +68,7 @@ function viewOf({ resource: whole, info, user, clock }: RequestContext, projecti
         throw badRequest(`the name of the object (${name}) does not match the name on the URL (${info.name})`);
       }
       refuseInvalid(resource, shown, strategy.validate(shown, undefined, { user, now: clock.now(), dryRun: false }));
-      projection.take(object, shown);
+      projection.applyTo(object, shown);
       // The uid and version identify the state that the change was made for; without a version it applies to any.
       object.metadata.uid = uid || object.metadata.uid;
       object.metadata.resourceVersion = resourceVersion;

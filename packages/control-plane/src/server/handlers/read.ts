@@ -6,7 +6,7 @@ import { keyOf, type RequestContext, resourceName } from './context.ts';
 import { continueToken, type ListOptions, listOptions, readVersion, tooOldToContinue } from './list-options.ts';
 
 /** How long a read waits for a version that is not written yet before it fails. */
-const LONGEST_WAIT_MS = 3_000;
+const MAX_WAIT_MS = 3_000;
 
 /** readObject returns the object that the request names. */
 export async function readObject(context: RequestContext): Promise<Stored> {
@@ -72,6 +72,6 @@ export async function untilWritten(
   using _watching = storage.watch(resource.collection, () => {
     if (storage.revision >= revision) enough.abort();
   });
-  await clock.sleep(LONGEST_WAIT_MS, AbortSignal.any([enough.signal, request.signal])).catch(() => undefined);
+  await clock.sleep(MAX_WAIT_MS, AbortSignal.any([enough.signal, request.signal])).catch(() => undefined);
   if (storage.revision < revision) throw versionTooLarge(revision, storage.revision);
 }

@@ -57,8 +57,8 @@ describe('an update', () => {
     const [path, spec, second] = test;
     const t = await started();
     const put = () => t.call('PUT', path, { metadata: { name: 's' }, spec });
-    const answers = await Promise.all([put(), put()]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([second, 201].sort());
+    const responses = await Promise.all([put(), put()]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([second, 201].sort());
   });
 });
 
@@ -95,8 +95,8 @@ describe('options of reads', () => {
     ],
   ])('%s returns %i', async (path, status, message) => {
     const t = await started();
-    const answer = await t.call('GET', MAPS + path);
-    expect([answer.status, answer.body.message]).toEqual([status, message]);
+    const response = await t.call('GET', MAPS + path);
+    expect([response.status, response.body.message]).toEqual([status, message]);
   });
 
   it('are refused for a list with sendInitialEvents', async () => {

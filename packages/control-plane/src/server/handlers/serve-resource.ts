@@ -8,17 +8,17 @@ import { draftText } from '../printing/render.ts';
 import type { ApiResource, Draft, Strategy } from '../registry/api-resource.ts';
 import { badRequest, methodNotAllowed, noSuchResource, notFound } from '../status/api-status.ts';
 import { type Stored, splitKey } from '../storage/stored.ts';
-import { computeObject } from './compute.ts';
+import { computeObject } from './compute-object.ts';
 import { type RequestContext, resourceName } from './context.ts';
 import { createObject, type WriteResult } from './create.ts';
 import { createOrUpdate } from './create-or-update.ts';
+import { decodeRequestBody, decodeRequestObject } from './decode-request.ts';
 import { deletedStatus, deleteObject, deleteOptions } from './delete.ts';
 import { patchObject } from './patch.ts';
 import { POD_SUBRESOURCES } from './pods/pod-subresources.ts';
 import { serveProjection } from './projection.ts';
 import { readList, readObject } from './read.ts';
-import { receivedBody, receivedObject } from './received.ts';
-import { checkPlace, updateObject } from './update.ts';
+import { checkMatchesPath, updateObject } from './update.ts';
 import { watchEvents } from './watch.ts';
 import { writeOptions } from './write-options.ts';
 
@@ -53,23 +53,23 @@ export async function serveResource(
       const options = writeOptions(context, 'CreateOptions');
       const kind = createdKind(context);
       const created = { ...context, resource: kind };
-      const body = await receivedBody(context.request, decoders, kind);
-      const object = receivedObject(created, body, kind.strategy, options.fieldValidation);
+      const body = await decodeRequestBody(context.request, decoders, kind);
+      const object = decodeRequestObject(created, body, kind.strategy, options.fieldValidation);
       context.audited.name = object.metadata.name;
-      const result = kind.answer
-        ? computeObject(context, kind, kind.answer, object, options)
+      const result = kind.computeResponse
+        ? computeObject(context, kind, kind.computeResponse, object, options)
         : createObject(context, object, options);
       return written(created, await result);
     }
     case 'update': {
       const options = writeOptions(context, 'UpdateOptions');
-      const object = receivedObject(
+      const object = decodeRequestObject(
         context,
-        await receivedBody(context.request, decoders, context.resource),
+        await decodeRequestBody(context.request, decoders, context.resource),
         strategy,
         options.fieldValidation,
       );
-      checkPlace(context, object);
+      checkMatchesPath(context, object);
       const mayRetry = !object.metadata.resourceVersion;
       const make = (): Draft => (mayRetry ? structuredClone(object) : object);
       const update = (): Promise<WriteResult> => updateObject(context, { strategy, mayRetry, make }, options);
@@ -82,7 +82,7 @@ export async function serveResource(
     case 'delete': {
       const result = await deleteObject(context, info.name, info.namespace, await deleteOptions(context, decoders));
       if (!result.isGone) return json(200, objectText(formOf(context), result.stored));
-      if (strategy.tellsDeleted) return written(context, { isNew: false, draft: result.object });
+      if (strategy.returnsDeletedObject) return written(context, { isNew: false, draft: result.object });
       const uid = 'uid' in result.last ? result.last.uid : result.last.metadata.uid;
       return json(200, JSON.stringify(deletedStatus(context, info.name, String(uid))));
     }
@@ -105,7 +105,7 @@ function createdKind(context: RequestContext): ApiResource {
   const { resource, info } = context;
   if (info.subresource === '') return resource;
   const kind = resource.subresources.get(info.subresource)?.creates;
-  if (!kind?.answer) throw methodNotAllowed();
+  if (!kind?.computeResponse) throw methodNotAllowed();
   return kind;
 }
 

@@ -73,9 +73,9 @@ const OBJECTS: readonly [Resource<KubernetesObject>, JsonObject][] = [
 ];
 
 /** outcomeOf returns an outcome without values that depend on its time. */
-async function outcomeOf(answer: Promise<KubernetesObject>): Promise<unknown> {
+async function outcomeOf(response: Promise<KubernetesObject>): Promise<unknown> {
   try {
-    const { status: _, ...object } = (await answer) as JsonObject & KubernetesObject;
+    const { status: _, ...object } = (await response) as JsonObject & KubernetesObject;
     return { ...object, metadata: { ...object.metadata, managedFields: undefined, resourceVersion: undefined } };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -10,7 +10,7 @@ import { countsGenerations, problemsOf, refuseInvalid, type WriteResult } from '
 import type { WriteOptions } from './write-options.ts';
 
 /** How often a change without a resource version is repeated because the object changed meanwhile. */
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 /** Revision configures how an object is changed. */
 export interface Revision {
@@ -49,17 +49,17 @@ export async function updateObject(
       return { isNew: false, draft: object };
     }
     revision.strategy.allocate?.(object, old, { storage, random: context.random, dryRun: false });
-    const isLast = object.metadata.deletionTimestamp !== undefined && isUnbound(object, resource);
+    const isLast = object.metadata.deletionTimestamp !== undefined && isRemovable(object, resource);
     const result = isLast
       ? storage.remove(resource.collection, key, stored.revision, object)
       : storage.update(resource.collection, key, stored.revision, object);
     if (result) return { isNew: false, stored: viewed(resource, result), draft: object };
-    if (!revision.mayRetry || attempt >= MOST_ATTEMPTS) throw conflict(resourceName(context), info.name);
+    if (!revision.mayRetry || attempt >= MAX_ATTEMPTS) throw conflict(resourceName(context), info.name);
   }
 }
 
-/** isUnbound reports whether nothing prevents the removal of a deleted object. */
-export function isUnbound(object: Draft, { strategy }: ApiResource): boolean {
+/** isRemovable reports whether nothing prevents the removal of a deleted object. */
+export function isRemovable(object: Draft, { strategy }: ApiResource): boolean {
   const { finalizers = [], deletionGracePeriodSeconds = 0 } = object.metadata;
   return finalizers.length === 0 && deletionGracePeriodSeconds === 0 && !strategy.isKept?.(object);
 }
@@ -108,8 +108,8 @@ async function complete(
   return review;
 }
 
-/** checkPlace rejects an object that is not the one that the path names. */
-export function checkPlace({ info, resource }: RequestContext, { metadata }: Draft): void {
+/** checkMatchesPath rejects an object that is not the one that the path names. */
+export function checkMatchesPath({ info, resource }: RequestContext, { metadata }: Draft): void {
   if (!metadata.name) {
     throw badRequest(`the name of the object (${info.name} based on URL) was undeterminable: name must be provided`);
   }
@@ -123,7 +123,7 @@ export function checkPlace({ info, resource }: RequestContext, { metadata }: Dra
 function checkPreconditions(context: RequestContext, object: Draft, old: Draft): void {
   const { info } = context;
   const { metadata } = object;
-  checkPlace(context, object);
+  checkMatchesPath(context, object);
   if (info.verb !== 'patch' && metadata.uid && metadata.uid !== old.metadata.uid) {
     const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${old.metadata.uid}`;
     throw conflict(resourceName(context), info.name, why);

@@ -13,9 +13,9 @@ import { untilWritten } from './read.ts';
 /**
  * How many bytes may be queued for a watcher before it is closed: it reconnects and continues from its last version.
  */
-const MOST_WAITING_BYTES = 16 * 1024 * 1024;
+const MAX_QUEUED_BYTES = 16 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
-const BETWEEN_BOOKMARKS_MS = 60_000;
+const BOOKMARK_INTERVAL_MS = 60_000;
 const DEFAULT_TIMEOUT_MS = 30 * 60_000;
 
 /** EventText serializes an event's object in the representation that the client requested. */
@@ -33,7 +33,7 @@ export async function watchEvents(context: RequestContext, eventText: EventText)
   const inside = (key: string): boolean => info.namespace === '' || key.startsWith(`${info.namespace}/`);
 
   const events = new EventQueue(clock, request.signal, wanted.timeoutMs);
-  const tell = (change: Change): void => {
+  const pushEvent = (change: Change): void => {
     if (!inside(change.key)) return;
     const event = eventFor(viewedChange(resource, change), filter);
     if (event) events.push(`{"type":"${event.type}","object":${eventText(event.object, false)}}\n`);
@@ -59,13 +59,13 @@ export async function watchEvents(context: RequestContext, eventText: EventText)
       events.end();
       return events;
     }
-    for (const change of storage.changesSince(resource.collection, wanted.from)) tell(change);
+    for (const change of storage.changesSince(resource.collection, wanted.from)) pushEvent(change);
   }
-  events.onEnd(storage.watch(resource.collection, tell));
+  events.onEnd(storage.watch(resource.collection, pushEvent));
   // When the resource changes or is no longer served, the watch ends, so that clients start a new one.
   const isServed = (): boolean => registry.find(resource.group, resource.version, resource.resource) === resource;
   events.onEnd(registry.onChange(() => isServed() || events.end()));
-  if (wanted.bookmarks) events.every(BETWEEN_BOOKMARKS_MS, () => bookmark(resource, storage.revision, false));
+  if (wanted.bookmarks) events.every(BOOKMARK_INTERVAL_MS, () => bookmark(resource, storage.revision, false));
   return events;
 }
 
@@ -154,7 +154,7 @@ function bookmark(resource: ApiResource, revision: number, isEnd: boolean): stri
 /** EventQueue holds the events that a watcher has not read yet. Many lines are read as one chunk. */
 class EventQueue implements AsyncIterable<string> {
   readonly #clock: Clock;
-  readonly #waste: Disposable[] = [];
+  readonly #disposables: Disposable[] = [];
   #first: Iterator<string> | undefined;
   #waiting: string[] = [];
   #bytes = 0;
@@ -165,7 +165,7 @@ class EventQueue implements AsyncIterable<string> {
     this.#clock = clock;
     const end = (): void => this.end();
     signal.addEventListener('abort', end, { once: true });
-    this.#waste.push(clock.setTimer(timeoutMs, end));
+    this.#disposables.push(clock.setTimer(timeoutMs, end));
     if (signal.aborted) this.end();
   }
 
@@ -178,7 +178,7 @@ class EventQueue implements AsyncIterable<string> {
     if (this.#isOver) return;
     this.#waiting.push(line);
     this.#bytes += line.length;
-    if (this.#bytes > MOST_WAITING_BYTES) this.end();
+    if (this.#bytes > MAX_QUEUED_BYTES) this.end();
     this.#wake?.();
   }
 
@@ -197,14 +197,14 @@ class EventQueue implements AsyncIterable<string> {
 
   onEnd(disposable: Disposable): void {
     if (this.#isOver) disposable[Symbol.dispose]();
-    else this.#waste.push(disposable);
+    else this.#disposables.push(disposable);
   }
 
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    for (const each of this.#waste) each[Symbol.dispose]();
-    this.#waste.length = 0;
+    for (const each of this.#disposables) each[Symbol.dispose]();
+    this.#disposables.length = 0;
     this.#wake?.();
   }
 

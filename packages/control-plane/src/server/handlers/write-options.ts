@@ -17,7 +17,7 @@ export interface WriteOptions {
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-const LONGEST_MANAGER = 128;
+const MAX_MANAGER_BYTES = 128;
 
 /** writeOptions parses and validates the parameters of a write; `kind` names them in messages. */
 export function writeOptions(
@@ -43,8 +43,8 @@ export function writeOptions(
     );
   }
   const manager = query.get('fieldManager') ?? '';
-  if (manager.length > LONGEST_MANAGER)
-    wrong('fieldManager', `Too long: may not be more than ${LONGEST_MANAGER} bytes`, 'FieldValueTooLong');
+  if (manager.length > MAX_MANAGER_BYTES)
+    wrong('fieldManager', `Too long: may not be more than ${MAX_MANAGER_BYTES} bytes`, 'FieldValueTooLong');
   const position = manager.search(/[^\x20-\x7e\u00a0-\u{10ffff}]/u);
   if (position >= 0) {
     const code = (manager.codePointAt(position) ?? 0).toString(16).toUpperCase().padStart(4, '0');
@@ -73,5 +73,5 @@ export function writeOptions(
 
 /** userAgentName returns the field manager of a client that specifies none. */
 function userAgentName(agent: string | undefined): string {
-  return (agent?.split('/')[0] ?? '').slice(0, LONGEST_MANAGER) || 'unknown';
+  return (agent?.split('/')[0] ?? '').slice(0, MAX_MANAGER_BYTES) || 'unknown';
 }

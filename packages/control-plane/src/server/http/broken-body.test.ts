@@ -15,21 +15,21 @@ async function readBroken(
   const isReading = new Promise<void>((resolve) => {
     begin = resolve;
   });
-  let tell = (_: unknown): void => {};
-  const told = new Promise<unknown>((resolve) => {
-    tell = resolve;
+  let settle = (_: unknown): void => {};
+  const outcome = new Promise<unknown>((resolve) => {
+    settle = resolve;
   });
   await using listener = await listen({
     tls,
     handle: async ({ body }) => {
       const reading = body(100);
       begin();
-      tell(await reading.catch((error: unknown) => error));
+      settle(await reading.catch((error: unknown) => error));
       return { status: 200, headers: {}, body: '' };
     },
   });
   await leaveHalfWay(listener, isReading);
-  return await told;
+  return await outcome;
 }
 
 it('reports a truncated body as an unexpected EOF over HTTP/1.1', async () => {

@@ -16,8 +16,8 @@ describe('listen', () => {
       return { status: 201, headers: json, body: Buffer.from(await request.body(10)).toString() };
     };
     const listener = await listen({ handle });
-    const answer = await fetch(`http://127.0.0.1:${listener.port}/a?b=c`, { method: 'POST', body: '{"x":1}' });
-    expect([answer.status, await answer.text()]).toEqual([201, '{"x":1}']);
+    const response = await fetch(`http://127.0.0.1:${listener.port}/a?b=c`, { method: 'POST', body: '{"x":1}' });
+    expect([response.status, await response.text()]).toEqual([201, '{"x":1}']);
     expect(seen[0]).toMatchObject({ method: 'POST', url: '/a?b=c', connection: { isSecure: false } });
     await listener.close();
     await using again = await listen({ handle, port: listener.port });
@@ -34,7 +34,7 @@ describe('listen', () => {
     });
     await new Promise<void>((resolve) => {
       const headers = { 'X-A': ['one, two', 'three'] };
-      get({ host: '127.0.0.1', port: listener.port, headers }, (answer) => answer.resume().on('end', resolve));
+      get({ host: '127.0.0.1', port: listener.port, headers }, (response) => response.resume().on('end', resolve));
     });
     expect(seen?.headers['x-a']).toBe('one, two, three');
     expect(seen?.headerLines?.().filter(([name]) => name === 'x-a')).toEqual([
@@ -46,8 +46,8 @@ describe('listen', () => {
   it('reads request headers far beyond the default limit of Node', async () => {
     const handle = ({ url }: ApiRequest) => Promise.resolve({ status: 200, headers: json, body: String(url.length) });
     await using listener = await listen({ handle });
-    const answer = await fetch(`http://127.0.0.1:${listener.port}/${'a'.repeat(100_000)}`);
-    expect([answer.status, await answer.text()]).toEqual([200, '100001']);
+    const response = await fetch(`http://127.0.0.1:${listener.port}/${'a'.repeat(100_000)}`);
+    expect([response.status, await response.text()]).toEqual([200, '100001']);
   });
 
   it('refuses a body that is larger than the reader allows', async () => {
@@ -60,12 +60,12 @@ describe('listen', () => {
         return { status: 200, headers: json, body: problem };
       },
     });
-    const answer = await fetch(`http://127.0.0.1:${listener.port}/`, { method: 'POST', body: 'abcd' });
-    expect(await answer.text()).toBe('Request entity too large: limit is 3');
+    const response = await fetch(`http://127.0.0.1:${listener.port}/`, { method: 'POST', body: 'abcd' });
+    expect(await response.text()).toBe('Request entity too large: limit is 3');
   });
 
   it('sends the headers of a stream at once and notifies the handler when the client disconnects', async () => {
-    const gone = new Promise<void>((resolve) => {
+    const disconnected = new Promise<void>((resolve) => {
       void listen({
         handle: ({ signal }) => {
           signal.addEventListener('abort', () => resolve());
@@ -73,13 +73,13 @@ describe('listen', () => {
         },
       }).then(async (listener) => {
         const client = new AbortController();
-        const answer = await fetch(`http://127.0.0.1:${listener.port}/`, { signal: client.signal });
-        expect(answer.status).toBe(200);
+        const response = await fetch(`http://127.0.0.1:${listener.port}/`, { signal: client.signal });
+        expect(response.status).toBe(200);
         client.abort();
         await listener.close();
       });
     });
-    await gone;
+    await disconnected;
   });
 
   it('serves HTTP/2 with TLS and passes on the client certificate', async () => {
@@ -126,8 +126,8 @@ describe('listen', () => {
         fingerprint: createHash('sha256').update(new X509Certificate(user.certificatePem).raw).digest('hex'),
       },
     });
-    const stranger = await createCertificateAuthority({ commonName: 'stranger' });
-    const other = await issueCertificate({ authority: stranger, commonName: 'eve', usages: ['client'] });
+    const unknownAuthority = await createCertificateAuthority({ commonName: 'stranger' });
+    const other = await issueCertificate({ authority: unknownAuthority, commonName: 'eve', usages: ['client'] });
     expect(await ask({ cert: other.certificatePem, key: other.keyPem })).toEqual({
       isSecure: true,
       hasInvalidCertificate: true,

@@ -24,7 +24,7 @@ export interface Listener extends AsyncDisposable {
 }
 
 /** As in the real server: Node's default limit is far lower. */
-const MOST_HEAD_BYTES = 1024 * 1024;
+const MAX_HEAD_BYTES = 1024 * 1024;
 
 /** Names that only HTTP/1.1 has, or that start with a colon in HTTP/2. */
 const NOT_A_HEADER = /^:|^(connection|keep-alive|transfer-encoding)$/;
@@ -35,7 +35,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const open = new Set<{ destroy(): void }>();
   const serve = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     // The promise settles with the response; a bug of ours must not crash the process.
-    answer(incoming, outgoing, handle).catch(() => outgoing.destroy());
+    respond(incoming, outgoing, handle).catch(() => outgoing.destroy());
   };
   const server = tls
     ? createSecureServer(
@@ -47,14 +47,14 @@ export async function listen(options: ListenOptions): Promise<Listener> {
           requestCert: true,
           rejectUnauthorized: false,
           // As in the real server: a client that opens more streams waits.
-          settings: { maxConcurrentStreams: 250, maxHeaderListSize: MOST_HEAD_BYTES },
+          settings: { maxConcurrentStreams: 250, maxHeaderListSize: MAX_HEAD_BYTES },
         },
         // Node's HTTP/2 requests have the same methods; only the types differ.
         serve as never,
       )
     : createServer(serve);
   // Node has no option for this on a server of both protocols; its HTTP/1.1 parser reads this property.
-  Object.assign(server, { maxHeaderSize: MOST_HEAD_BYTES });
+  Object.assign(server, { maxHeaderSize: MAX_HEAD_BYTES });
   server.on('session', (session: { destroy(): void; on(event: 'close', done: () => void): void }) => {
     open.add(session);
     session.on('close', () => open.delete(session));
@@ -75,13 +75,13 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   return { port: (server.address() as AddressInfo).port, close, [Symbol.asyncDispose]: close };
 }
 
-async function answer(
+async function respond(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   handle: ListenOptions['handle'],
 ): Promise<void> {
-  const gone = new AbortController();
-  outgoing.on('close', () => gone.abort());
+  const disconnected = new AbortController();
+  outgoing.on('close', () => disconnected.abort());
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(incoming.headers)) {
     if (value !== undefined && !NOT_A_HEADER.test(name)) headers[name] = Array.isArray(value) ? value.join(',') : value;
@@ -92,10 +92,10 @@ async function answer(
     headers,
     headerLines: () => linesOf(incoming.rawHeaders),
     body: (limit) => readBody(incoming, limit),
-    signal: gone.signal,
+    signal: disconnected.signal,
     connection: connectionOf(incoming),
   });
-  if (gone.signal.aborted) return;
+  if (disconnected.signal.aborted) return;
   const { body } = response;
   for (const [name, value] of Object.entries(response.headers)) outgoing.setHeader(name, value);
   outgoing.statusCode = response.status;
@@ -109,8 +109,8 @@ async function answer(
   // A watch may send no data for a long time; its client waits for the headers.
   outgoing.flushHeaders();
   for await (const chunk of body) {
-    if (gone.signal.aborted) return;
-    if (!outgoing.write(chunk)) await drained(outgoing, gone.signal);
+    if (disconnected.signal.aborted) return;
+    if (!outgoing.write(chunk)) await drained(outgoing, disconnected.signal);
   }
   outgoing.end();
 }

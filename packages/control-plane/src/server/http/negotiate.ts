@@ -3,8 +3,8 @@ import { notAcceptable, nothingAcceptable } from '../status/api-status.ts';
 /** Representation is the form in which objects are requested. */
 export type Representation = 'object' | 'table' | 'metadata';
 
-/** Accepted is one media type that a client accepts. */
-export interface Accepted {
+/** AcceptedMediaType is one media type that a client accepts. */
+export interface AcceptedMediaType {
   readonly type: string;
   readonly parameters: ReadonlyMap<string, string>;
 }
@@ -12,9 +12,9 @@ export interface Accepted {
 /** YAML is the media type of responses in YAML. */
 export const YAML = 'application/yaml';
 /** The formats of responses, as reported to clients. Protobuf is listed because its clients also accept JSON. */
-const WRITTEN = ['application/json', YAML, 'application/vnd.kubernetes.protobuf'];
+const RESPONSE_TYPES = ['application/json', YAML, 'application/vnd.kubernetes.protobuf'];
 /** The same for watches: YAML is not streamed. */
-const STREAMED = WRITTEN.filter((type) => type !== YAML).map((type) => `${type};stream=watch`);
+const STREAM_TYPES = RESPONSE_TYPES.filter((type) => type !== YAML).map((type) => `${type};stream=watch`);
 const JSON_TYPES = ['application/json', 'application/*', '*/*'];
 
 /**
@@ -35,8 +35,8 @@ export function representationOf(
     const form = formOf(parameters);
     if (form && forms.includes(form)) return form;
   }
-  const written = isStream ? STREAMED : WRITTEN;
-  throw isKnown ? notAcceptable(written) : nothingAcceptable(WRITTEN);
+  const written = isStream ? STREAM_TYPES : RESPONSE_TYPES;
+  throw isKnown ? notAcceptable(written) : nothingAcceptable(RESPONSE_TYPES);
 }
 
 /** prefersYaml reports whether a client prefers YAML to JSON. */
@@ -55,7 +55,7 @@ function formOf(parameters: ReadonlyMap<string, string>): Representation | undef
 }
 
 /** parseAccept parses an Accept header, sorted by the client's preference. */
-export function parseAccept(header: string): Accepted[] {
+export function parseAccept(header: string): AcceptedMediaType[] {
   return header
     .split(',')
     .map((part) => {
@@ -71,7 +71,7 @@ export function parseAccept(header: string): Accepted[] {
     .sort((a, b) => weightOf(b) - weightOf(a));
 }
 
-function weightOf({ parameters }: Accepted): number {
+function weightOf({ parameters }: AcceptedMediaType): number {
   const weight = Number(parameters.get('q') ?? 1);
   return Number.isFinite(weight) ? weight : 0;
 }

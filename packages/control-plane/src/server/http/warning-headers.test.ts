@@ -41,9 +41,9 @@ describe('a warning with characters that Node rejects in headers', () => {
     await using listener = await listen({ handle });
     const lines = await new Promise<readonly string[]>((resolve, reject) => {
       const headers = { 'content-type': 'application/json' };
-      request({ host: '127.0.0.1', port: listener.port, path, method: 'POST', headers }, (answer) => {
-        answer.resume();
-        resolve(answer.headersDistinct.warning ?? []);
+      request({ host: '127.0.0.1', port: listener.port, path, method: 'POST', headers }, (response) => {
+        response.resume();
+        resolve(response.headersDistinct.warning ?? []);
       })
         .on('error', reject)
         .end(object('a'));

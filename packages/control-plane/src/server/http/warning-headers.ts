@@ -1,5 +1,5 @@
 /** The limit for the characters of all warnings together; beyond it, each is shortened. */
-const MOST_CHARACTERS = 4_096;
+const MAX_CHARACTERS = 4_096;
 const SHORTENED = 256;
 
 /**
@@ -9,15 +9,15 @@ const SHORTENED = 256;
 export function warningHeaders(warnings: Iterable<string>): string[] {
   const texts = [...new Set(warnings)].filter((text) => text !== '' && !/\p{Cc}/u.test(text));
   // Whole characters are counted, not the surrogates that make up some of them in JavaScript.
-  const isShort = texts.reduce((sum, text) => sum + [...text].length, 0) <= MOST_CHARACTERS;
+  const isShort = texts.reduce((sum, text) => sum + [...text].length, 0) <= MAX_CHARACTERS;
   if (isShort) return texts.map(headerOf);
   const headers: string[] = [];
-  let told = 0;
+  let written = 0;
   for (const text of texts) {
-    if (told >= MOST_CHARACTERS) break;
+    if (written >= MAX_CHARACTERS) break;
     const beginning = [...text].slice(0, SHORTENED);
     headers.push(headerOf(beginning.join('')));
-    told += beginning.length;
+    written += beginning.length;
   }
   return headers;
 }

@@ -1,8 +1,8 @@
 import { type FieldProblem, quoteText } from '@bowline/machinery';
 import type { DraftMeta } from '../registry/api-resource.ts';
 
-const LONGEST_MANAGER = 128;
-const LONGEST_SUBRESOURCE = 256;
+const MAX_MANAGER_BYTES = 128;
+const MAX_SUBRESOURCE_BYTES = 256;
 
 /** managedFieldsProblems validates the names in an object's managedFields, which a client may have sent. */
 export function managedFieldsProblems(entries: DraftMeta['managedFields']): FieldProblem[] {
@@ -10,13 +10,13 @@ export function managedFieldsProblems(entries: DraftMeta['managedFields']): Fiel
     const field = `metadata.managedFields[${index}]`;
     return [
       ...managerProblems(`${field}.manager`, manager),
-      ...tooLong(`${field}.subresource`, subresource, LONGEST_SUBRESOURCE),
+      ...tooLong(`${field}.subresource`, subresource, MAX_SUBRESOURCE_BYTES),
     ];
   });
 }
 
 function managerProblems(field: string, manager: string): FieldProblem[] {
-  const problems = tooLong(field, manager, LONGEST_MANAGER);
+  const problems = tooLong(field, manager, MAX_MANAGER_BYTES);
   if (problems.length > 0) return problems;
   let position = 0;
   for (const character of manager) {

@@ -61,13 +61,13 @@ const FREE_FINALIZERS: ReadonlySet<string> = new Set([
 ]);
 
 /** The API server's limit for the total size of all annotation keys and values. */
-const MOST_ANNOTATION_BYTES = 256 * 1024;
+const MAX_ANNOTATION_BYTES = 256 * 1024;
 
 /** areTooLarge reports whether the total size of the annotations exceeds the limit of an object. */
 export function areTooLarge(annotations: Readonly<Record<string, string>>): boolean {
   let bytes = 0;
   for (const [key, value] of Object.entries(annotations)) bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
-  return bytes > MOST_ANNOTATION_BYTES;
+  return bytes > MAX_ANNOTATION_BYTES;
 }
 
 /** metaProblems validates an object's metadata. */
@@ -112,7 +112,7 @@ export function metaProblems(
     problems.push({
       field: 'metadata.annotations',
       reason: 'FieldValueTooLong',
-      message: `Too long: may not be more than ${MOST_ANNOTATION_BYTES} bytes`,
+      message: `Too long: may not be more than ${MAX_ANNOTATION_BYTES} bytes`,
     });
   }
   for (const finalizer of finalizers ?? []) {

@@ -47,12 +47,12 @@ export function openApiRoutes({ registry, openApiDocuments }: OpenApiOptions): R
   };
   const described = describedVersions(registry, load);
   const route: Route = async ({ path }, request, query) => {
-    if (path === ROOT || path === `${ROOT}/`) return rootAnswer(described());
+    if (path === ROOT || path === `${ROOT}/`) return rootResponse(described());
     if (!path.startsWith(`${ROOT}/`)) return undefined;
     const name = path.slice(ROOT.length + 1);
     const found = described().get(name);
     if (!found) return undefined;
-    return documentAnswer(found, name, request, query.get('hash'));
+    return documentResponse(found, name, request, query.get('hash'));
   };
   return [route, openApiV2Route];
 }
@@ -93,7 +93,7 @@ async function hashOf(described: Described): Promise<string> {
   return described.hash;
 }
 
-async function rootAnswer(described: ReadonlyMap<string, Described>): Promise<ApiResponse> {
+async function rootResponse(described: ReadonlyMap<string, Described>): Promise<ApiResponse> {
   const paths: Record<string, { readonly serverRelativeURL: string }> = {};
   for (const [name, each] of [...described].sort(([a], [b]) => (a < b ? -1 : 1)))
     paths[name] = { serverRelativeURL: `${ROOT}/${name}?hash=${await hashOf(each)}` };
@@ -104,20 +104,20 @@ async function rootAnswer(described: ReadonlyMap<string, Described>): Promise<Ap
   };
 }
 
-async function documentAnswer(
+async function documentResponse(
   described: Described,
   name: string,
   { headers }: ApiRequest,
-  asked: string | null,
+  requestedHash: string | null,
 ): Promise<ApiResponse> {
   const hash = await hashOf(described);
   const tag = { etag: `"${hash}"`, vary: 'Accept' };
-  if (asked && asked !== hash) {
+  if (requestedHash && requestedHash !== hash) {
     const location = `${ROOT}/${name}?hash=${hash}`;
     return { status: 301, headers: { ...tag, location, 'cache-control': 'no-cache, private' }, body: '' };
   }
   // A document requested by its hash never changes.
-  const caching = { 'cache-control': asked ? 'public, immutable' : 'no-cache, private' };
+  const caching = { 'cache-control': requestedHash ? 'public, immutable' : 'no-cache, private' };
   if (headers['if-none-match'] === tag.etag) return { status: 304, headers: { ...tag, ...caching }, body: '' };
   described.text ??= await textOf(described);
   return { status: 200, headers: { ...tag, ...caching, 'content-type': 'application/json' }, body: described.text };

@@ -29,7 +29,7 @@ function served(): Registry {
   return registry;
 }
 
-function asker(registry: Registry, openApiDocuments?: OpenApiOptions['openApiDocuments']) {
+function requester(registry: Registry, openApiDocuments?: OpenApiOptions['openApiDocuments']) {
   const routes = openApiRoutes({ registry, openApiDocuments });
   return async (url: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiResponse | undefined> => {
     const { pathname, searchParams } = new URL(url, 'http://localhost');
@@ -99,32 +99,32 @@ describe('documents', () => {
 
 describe('routes', () => {
   test('lead from the root to an immutable document', async () => {
-    const ask = asker(served());
-    const { serverRelativeURL = '' } = pathsIn(await ask('/openapi/v3'))['apis/example.test/v1'] ?? {};
-    const found = await ask(serverRelativeURL);
+    const send = requester(served());
+    const { serverRelativeURL = '' } = pathsIn(await send('/openapi/v3'))['apis/example.test/v1'] ?? {};
+    const found = await send(serverRelativeURL);
     expect([found?.status, found?.headers['cache-control']]).toEqual([200, 'public, immutable']);
-    const again = await ask(serverRelativeURL, { 'if-none-match': String(found?.headers.etag) });
+    const again = await send(serverRelativeURL, { 'if-none-match': String(found?.headers.etag) });
     expect([again?.status, again?.body]).toEqual([304, '']);
   });
 
   test('redirect an outdated document URL to the current one', async () => {
-    const ask = asker(served());
-    const { serverRelativeURL } = pathsIn(await ask('/openapi/v3'))['apis/apps/v1'] ?? {};
-    const moved = await ask('/openapi/v3/apis/apps/v1?hash=OLD');
+    const send = requester(served());
+    const { serverRelativeURL } = pathsIn(await send('/openapi/v3'))['apis/apps/v1'] ?? {};
+    const moved = await send('/openapi/v3/apis/apps/v1?hash=OLD');
     expect([moved?.status, moved?.headers.location]).toEqual([301, serverRelativeURL]);
   });
 
   test('change the URL of a group whose schema changed, and no other', async () => {
     const registry = served();
-    const ask = asker(registry);
-    const before = pathsIn(await ask('/openapi/v3'));
+    const send = requester(registry);
+    const before = pathsIn(await send('/openapi/v3'));
     registry.set(
       ...customResources(definitionOf(boxes({ other: { type: 'string' } })), {
         revision: 1,
         isTerminating: () => false,
       }),
     );
-    const after = pathsIn(await ask('/openapi/v3'));
+    const after = pathsIn(await send('/openapi/v3'));
     const changed = Object.keys(after).filter(
       (name) => after[name]?.serverRelativeURL !== before[name]?.serverRelativeURL,
     );
@@ -132,12 +132,12 @@ describe('routes', () => {
   });
 
   test('contain descriptions of custom resources only, unless documents are given', async () => {
-    const ask = asker(served());
-    const { components } = JSON.parse(String((await ask('/openapi/v3/apis/example.test/v1'))?.body)) as Document;
+    const send = requester(served());
+    const { components } = JSON.parse(String((await send('/openapi/v3/apis/example.test/v1'))?.body)) as Document;
     expect(components.schemas['test.example.v1.Box']).toMatchObject({
       properties: { spec: { properties: { size: { description: 'How large' } } } },
     });
-    const core = JSON.parse(String((await ask('/openapi/v3/api/v1'))?.body)) as Document;
+    const core = JSON.parse(String((await send('/openapi/v3/api/v1'))?.body)) as Document;
     expect(JSON.stringify(core.components)).not.toContain('"description":"');
   });
 
@@ -153,8 +153,8 @@ describe('routes', () => {
           properties: { data: { description: 'The values.' }, metadata: { description: 'Who it is.' }, other: {} },
         },
       };
-      const ask = asker(served(), () => Promise.resolve([document(schemas)]));
-      const core = JSON.parse(String((await ask('/openapi/v3/api/v1'))?.body)) as Document;
+      const send = requester(served(), () => Promise.resolve([document(schemas)]));
+      const core = JSON.parse(String((await send('/openapi/v3/api/v1'))?.body)) as Document;
       const meta = { $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' };
       expect(core.components.schemas['io.k8s.api.core.v1.ConfigMap']).toMatchObject({
         description: 'Settings.',
@@ -163,7 +163,7 @@ describe('routes', () => {
           metadata: { description: 'Who it is.', allOf: [meta] },
         },
       });
-      const boxes = JSON.parse(String((await ask('/openapi/v3/apis/example.test/v1'))?.body)) as Document;
+      const boxes = JSON.parse(String((await send('/openapi/v3/apis/example.test/v1'))?.body)) as Document;
       expect(boxes.components.schemas['test.example.v1.Box']).toMatchObject({
         properties: { metadata: { description: 'Who it is.', allOf: [meta] } },
       });
@@ -172,20 +172,20 @@ describe('routes', () => {
 
   test('load given documents once, and again after a failure', async () => {
     let loads = 0;
-    const ask = asker(served(), () => {
+    const send = requester(served(), () => {
       loads++;
       return loads === 1 ? Promise.reject(new Error('no file')) : Promise.resolve([]);
     });
-    await expect(ask('/openapi/v3/api/v1')).rejects.toThrow('no file');
-    await ask('/openapi/v3/api/v1');
-    await ask('/openapi/v3/apis/apps/v1');
+    await expect(send('/openapi/v3/api/v1')).rejects.toThrow('no file');
+    await send('/openapi/v3/api/v1');
+    await send('/openapi/v3/apis/apps/v1');
     expect(loads).toBe(2);
   });
 
   test('return an empty document in version 2 and not found for missing groups', async () => {
-    const ask = asker(served());
-    const old = JSON.parse(String((await ask('/openapi/v2'))?.body)) as object;
+    const send = requester(served());
+    const old = JSON.parse(String((await send('/openapi/v2'))?.body)) as object;
     expect(old).toMatchObject({ swagger: '2.0', paths: {}, definitions: {} });
-    expect(await ask('/openapi/v3/apis/nobody.test/v1')).toBeUndefined();
+    expect(await send('/openapi/v3/apis/nobody.test/v1')).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-import { MOST_JSON_DEPTH } from '@bowline/machinery';
+import { MAX_JSON_DEPTH } from '@bowline/machinery';
 import { type Field, isScalar, type Message, type ScalarType, type ValueType, ZEROS } from './message-fields.ts';
 import { BYTES, FIXED64, ProtobufError, VARINT, WireReader } from './wire-reader.ts';
 import { WRAPPED } from './wrapped-values.ts';
@@ -19,8 +19,8 @@ export function decodeMessage(bytes: Uint8Array, message: Message): Json {
 }
 
 function readMessage(reader: WireReader, end: number, message: Message, into: Json, depth: number): Json {
-  if (depth > MOST_JSON_DEPTH)
-    throw new ProtobufError(`proto: ${message.name}: nests deeper than ${MOST_JSON_DEPTH} levels`);
+  if (depth > MAX_JSON_DEPTH)
+    throw new ProtobufError(`proto: ${message.name}: nests deeper than ${MAX_JSON_DEPTH} levels`);
   while (reader.isBefore(end)) {
     const field = message.fields.get(reader.tag(message.name));
     if (field) readField(reader, field, into, depth + 1);
@@ -30,7 +30,7 @@ function readMessage(reader: WireReader, end: number, message: Message, into: Js
 }
 
 function readField(reader: WireReader, field: Field, into: Json, depth: number): void {
-  const { name, form, type, tellsZero } = field;
+  const { name, form, type, hasPresence } = field;
   switch (form) {
     case 'inline':
       readMessage(reader, lengthOf(reader, name), field.message(), into, depth);
@@ -55,8 +55,8 @@ function readField(reader: WireReader, field: Field, into: Json, depth: number):
     }
     default: {
       const value = readValue(reader, field, into[name], depth);
-      const isTold = value !== undefined && (tellsZero || !isScalar(type) || value !== ZEROS[type]);
-      if (isTold || into[name] !== undefined) into[name] = isTold ? value : undefined;
+      const isPresent = value !== undefined && (hasPresence || !isScalar(type) || value !== ZEROS[type]);
+      if (isPresent || into[name] !== undefined) into[name] = isPresent ? value : undefined;
     }
   }
 }

@@ -43,7 +43,7 @@ export interface Field {
   readonly form: 'single' | 'list' | 'map' | 'inline';
   readonly type: ValueType;
   /** Whether a zero value is written; otherwise it is the same as a missing one. */
-  readonly tellsZero: boolean;
+  readonly hasPresence: boolean;
   /** The type of a value of type message. */
   readonly message: () => Message;
 }
@@ -102,7 +102,7 @@ function compile(module: string, name: string, schema: Schema): Message {
 /** An inlined message has no schema of its own: its properties belong to the outer one. */
 function inlined(module: string, name: string, schema: Schema): Field {
   const message = compile(module, name, schema);
-  return { name, form: 'inline', type: 'message', tellsZero: true, message: () => message };
+  return { name, form: 'inline', type: 'message', hasPresence: true, message: () => message };
 }
 
 function fieldOf(name: string, mark: string, schema: Schema): Field {
@@ -110,7 +110,7 @@ function fieldOf(name: string, mark: string, schema: Schema): Field {
   const form = additionalProperties ? 'map' : items ? 'list' : 'single';
   const value = additionalProperties ?? items ?? schema;
   const type = MARKED[mark] ?? typeOf(value);
-  return { name, form, type, tellsZero: mark === '!', message: () => messageOf(value.ref ?? '') };
+  return { name, form, type, hasPresence: mark === '!', message: () => messageOf(value.ref ?? '') };
 }
 
 function typeOf({ type, format, ref, intOrString, preserveUnknown, items }: Schema): ValueType {

@@ -53,7 +53,7 @@ function messageWith(
   const entries = Object.entries(types);
   const fields = entries.map(([field, type], index): [number, Field] => {
     const form = index === entries.length - 1 ? last : 'single';
-    return [index + 1, { name: field, form, type, tellsZero: false, message: () => messageOf(NESTED_SCHEMA) }];
+    return [index + 1, { name: field, form, type, hasPresence: false, message: () => messageOf(NESTED_SCHEMA) }];
   });
   return { name, fields: new Map(fields) };
 }

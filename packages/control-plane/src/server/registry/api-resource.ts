@@ -29,8 +29,8 @@ export interface WriteContext {
   readonly dryRun: boolean;
 }
 
-/** AnswerContext holds what a computed response may depend on besides the request body. */
-export interface AnswerContext extends WriteContext {
+/** ComputeContext holds what a computed response may depend on besides the request body. */
+export interface ComputeContext extends WriteContext {
   /** From the path; empty for cluster-scoped kinds. */
   readonly namespace: string;
   /** From the path; empty unless the kind is created at a subresource. */
@@ -38,10 +38,10 @@ export interface AnswerContext extends WriteContext {
 }
 
 /**
- * Answer computes the response for a kind that is not stored, such as a review or a token: the completed draft, or
+ * ComputeResponse computes the response for a kind that is not stored, such as a review or a token: the completed draft, or
  * another object.
  */
-export type Answer = (draft: Draft, context: AnswerContext) => Promise<Draft> | Draft;
+export type ComputeResponse = (draft: Draft, context: ComputeContext) => Promise<Draft> | Draft;
 
 /** Allocation provides what a kind needs to find free values. */
 export interface Allocation {
@@ -97,11 +97,11 @@ export interface Strategy {
    * gracePeriodSeconds returns how long an object may continue to exist after it was deleted; undefined removes it at
    * once.
    */
-  readonly gracePeriodSeconds?: ((object: Draft, asked: number | undefined) => number | undefined) | undefined;
+  readonly gracePeriodSeconds?: ((object: Draft, requested: number | undefined) => number | undefined) | undefined;
   /** prepareForDelete changes an object that is marked as deleted, for example to add a finalizer of the server. */
   readonly prepareForDelete?: ((object: Draft, old: Draft, now: number) => void) | undefined;
   /** Whether deleting an object returns the object. Defaults to a Status with its name. */
-  readonly tellsDeleted?: boolean | undefined;
+  readonly returnsDeletedObject?: boolean | undefined;
   /** isKept reports whether something besides finalizers and a grace period retains a deleted object. */
   readonly isKept?: ((object: Draft) => boolean) | undefined;
 }
@@ -113,11 +113,11 @@ export interface Projection {
   readonly kind: string;
   readonly schema: Schema;
   readonly strategy: Pick<Strategy, 'decode' | 'validate'>;
-  show(object: Draft): Draft;
+  project(object: Draft): Draft;
   /** checkRead throws a StatusError when a read has nothing to return; writes are still allowed. */
   readonly checkRead?: ((object: Draft) => void) | undefined;
-  /** take updates the object from its changed projection. */
-  take(object: Draft, shown: Draft): void;
+  /** applyTo updates the object from its changed projection. */
+  applyTo(object: Draft, projected: Draft): void;
 }
 
 /** Subresource is a part of an object with its own path. */
@@ -163,7 +163,7 @@ export interface ApiResource {
    */
   readonly viewOf?: ((stored: Stored) => Stored) | undefined;
   /** Computes the response of a kind that is never stored. Such a kind supports only create. */
-  readonly answer?: Answer | undefined;
+  readonly computeResponse?: ComputeResponse | undefined;
   readonly nameRule: NameRule;
   /** Whether an update must specify the resourceVersion that it replaces. */
   readonly needsVersion: boolean;

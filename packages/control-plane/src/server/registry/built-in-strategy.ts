@@ -59,7 +59,7 @@ export function builtInStrategy(kind: string, version: string, schema: Schema, r
     prepareForDelete: rules.prepareForDelete,
     isKept: rules.isKept,
     allocate: rules.allocate,
-    tellsDeleted: rules.tellsDeleted,
+    returnsDeletedObject: rules.returnsDeletedObject,
   };
 }
 

@@ -1,7 +1,7 @@
 import { resolveSchema, type Schema } from '@bowline/kubernetes/schemas';
 import { badRequest } from '../status/api-status.ts';
 import type { Decoded, Draft } from './api-resource.ts';
-import { leftOutZeros } from './left-out-zeros.ts';
+import { omitEmptyFields } from './omit-empty.ts';
 import { readBytes, readQuantity, readTime } from './read-text.ts';
 
 /**
@@ -93,8 +93,8 @@ export function decodeBuiltIn(
         // Map keys are not part of the path in error messages.
         const value = below(properties ? name : `[${name}`, member, known);
         const isZero = value === '' || value === 0 || value === false;
-        if (isZero && properties && leftOutZeros(properties, given.ref, kind).has(name)) continue;
-        if (!isLeftOut(value, name, known, required)) define(result, name, value);
+        if (isZero && properties && omitEmptyFields(properties, given.ref, kind).has(name)) continue;
+        if (!isOmitted(value, name, known, required)) define(result, name, value);
       } else if (member === null && !properties) {
         // A map keeps its keys, even those with null values.
         define(result, name, emptyValue(known));
@@ -161,7 +161,7 @@ function pathOf(steps: readonly (string | number)[]): string {
  * The API server omits empty lists and maps unless they are required. managedFields is the exception: an empty list has
  * a meaning.
  */
-function isLeftOut(value: unknown, name: string, schema: Schema, required: readonly string[] | undefined): boolean {
+function isOmitted(value: unknown, name: string, schema: Schema, required: readonly string[] | undefined): boolean {
   if (typeof value !== 'object' || value === null || required?.includes(name) || name === 'managedFields') return false;
   if (Array.isArray(value)) return schema.type === 'array' && value.length === 0;
   return schema.type === 'object' && !schema.properties && !schema.preserveUnknown && Object.keys(value).length === 0;

@@ -9,7 +9,7 @@ import { horizontalPodAutoscalerRules } from './kinds/autoscaling/horizontal-pod
 import { jobRules } from './kinds/batch/job.ts';
 import { configMapRules } from './kinds/core/config-map.ts';
 import { endpointsRules } from './kinds/core/endpoints.ts';
-import { eventRules, youngerEventRules } from './kinds/core/event.ts';
+import { eventRules, newerEventRules } from './kinds/core/event.ts';
 import { limitRangeRules } from './kinds/core/limit-range.ts';
 import { namespaceRules } from './kinds/core/namespace.ts';
 import { nodeRules } from './kinds/core/node.ts';
@@ -43,7 +43,7 @@ export const KIND_RULES: Readonly<Record<string, KindRules>> = {
   'EndpointSlice.discovery.k8s.io': endpointSliceRules,
   'Endpoints.': endpointsRules,
   'Event.': eventRules,
-  'Event.events.k8s.io': youngerEventRules,
+  'Event.events.k8s.io': newerEventRules,
   'HorizontalPodAutoscaler.autoscaling': horizontalPodAutoscalerRules,
   'Ingress.networking.k8s.io': ingressRules,
   'IngressClass.networking.k8s.io': ingressClassRules,
@@ -65,7 +65,7 @@ export const KIND_RULES: Readonly<Record<string, KindRules>> = {
   'RoleBinding.rbac.authorization.k8s.io': roleBindingRules,
   'Secret.': secretRules,
   'Service.': serviceRules,
-  'ServiceAccount.': { tellsDeleted: true },
+  'ServiceAccount.': { returnsDeletedObject: true },
   'StatefulSet.apps': statefulSetRules,
   'StorageClass.storage.k8s.io': storageClassRules,
   'ValidatingWebhookConfiguration.admissionregistration.k8s.io': validatingWebhookRules,

@@ -10,12 +10,12 @@ import {
 const LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_LENGTH = 5;
 /** The API server's limit, which keeps a generated name within the length of a label. */
-const LONGEST_PREFIX = 63 - SUFFIX_LENGTH;
+const MAX_PREFIX_LENGTH = 63 - SUFFIX_LENGTH;
 
 /** generateName returns the prefix followed by a random suffix. */
 export function generateName(prefix: string, random: Random): string {
   const suffix = Array.from({ length: SUFFIX_LENGTH }, () => LETTERS[integerBelow(random, LETTERS.length)]).join('');
-  return prefix.slice(0, LONGEST_PREFIX) + suffix;
+  return prefix.slice(0, MAX_PREFIX_LENGTH) + suffix;
 }
 
 /** NameRule selects the syntax of the names of a kind. */

@@ -14,7 +14,7 @@ const QUANTITY_RULE = "quantities must match the regular expression '^([+-]?[0-9
 
 /** Caches normalized quantities: most objects use the same few. */
 const quantities = new Map<string, string>();
-const MOST_QUANTITIES = 1_000;
+const MAX_CACHED_QUANTITIES = 1_000;
 
 /** readQuantity normalizes a quantity: `1024Mi` and `1Gi` are the same. */
 export function readQuantity(value: unknown): ReadText {
@@ -25,7 +25,7 @@ export function readQuantity(value: unknown): ReadText {
   if (known !== undefined) return { text: known };
   try {
     const text = formatQuantity(parseQuantity(given));
-    if (quantities.size >= MOST_QUANTITIES) quantities.clear();
+    if (quantities.size >= MAX_CACHED_QUANTITIES) quantities.clear();
     if (given.length <= 32) quantities.set(given, text);
     return { text };
   } catch (error) {

@@ -45,15 +45,15 @@ export class Registry {
     return [...this.#byPath.values()];
   }
 
-  /** onChange calls `tell` whenever a resource is added or removed. */
-  onChange(tell: () => void): Disposable {
-    this.#listeners.add(tell);
-    return { [Symbol.dispose]: () => this.#listeners.delete(tell) };
+  /** onChange calls `listener` whenever a resource is added or removed. */
+  onChange(listener: () => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
   }
 
   #changed(): void {
     this.#generation++;
-    for (const tell of this.#listeners) tell();
+    for (const listener of this.#listeners) listener();
   }
 }
 

@@ -81,9 +81,9 @@ export function noSuchResource(): StatusError {
 }
 
 /** alreadyExists reports that an object of that name exists, or is still being deleted. */
-export function alreadyExists(resource: ResourceName, name: string, isGoing = false): StatusError {
-  const there = `${qualified(resource.resource, resource.group)} ${quoteText(name)} already exists`;
-  const message = isGoing ? `object is being deleted: ${there}` : there;
+export function alreadyExists(resource: ResourceName, name: string, isTerminating = false): StatusError {
+  const existing = `${qualified(resource.resource, resource.group)} ${quoteText(name)} already exists`;
+  const message = isTerminating ? `object is being deleted: ${existing}` : existing;
   return new StatusError(409, 'AlreadyExists', message, about(resource, name));
 }
 
@@ -145,8 +145,8 @@ export function expired(message: string): StatusError {
 }
 
 /** versionTooLarge reports that the requested resource version does not exist yet. */
-export function versionTooLarge(asked: number, current: number): StatusError {
-  const message = `Too large resource version: ${asked}, current: ${current}`;
+export function versionTooLarge(requested: number, current: number): StatusError {
+  const message = `Too large resource version: ${requested}, current: ${current}`;
   return new StatusError(504, 'Timeout', `Timeout: ${message}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,

@@ -24,7 +24,7 @@ export interface HistoryLimits {
   readonly ageMs?: number | undefined;
 }
 
-interface Remembered {
+interface HistoryEntry {
   readonly change: Change;
   readonly at: number;
 }
@@ -32,17 +32,17 @@ interface Remembered {
 /** History keeps the latest changes. Requests for older ones fail with 410. */
 export class History {
   readonly #clock: Clock;
-  readonly #most: { readonly changes: number; readonly bytes: number; readonly ageMs: number };
+  readonly #limits: { readonly changes: number; readonly bytes: number; readonly ageMs: number };
   /** A queue with a moving head; sliced when half of it is empty. */
-  #entries: (Remembered | undefined)[] = [];
+  #entries: (HistoryEntry | undefined)[] = [];
   #head = 0;
   #bytes = 0;
-  #forgotten: number;
+  #compactedRevision: number;
 
   constructor(clock: Clock, begin: number, limits: HistoryLimits = {}) {
     this.#clock = clock;
-    this.#forgotten = begin;
-    this.#most = {
+    this.#compactedRevision = begin;
+    this.#limits = {
       changes: limits.changes ?? 10_000,
       bytes: limits.bytes ?? 64 * 1024 * 1024,
       ageMs: limits.ageMs ?? 5 * 60_000,
@@ -50,8 +50,8 @@ export class History {
   }
 
   /** The newest revision whose change was dropped: a watch may start there, and no earlier. */
-  get forgotten(): number {
-    return this.#forgotten;
+  get compactedRevision(): number {
+    return this.#compactedRevision;
   }
 
   add(change: Change): void {
@@ -75,8 +75,8 @@ export class History {
     }
   }
 
-  /** forget drops all changes up to a revision; defaults to all. */
-  forget(revision = Number.POSITIVE_INFINITY): void {
+  /** compact drops all changes up to a revision; defaults to all. */
+  compact(revision = Number.POSITIVE_INFINITY): void {
     while (this.#head < this.#entries.length && (this.#entries[this.#head]?.change.revision ?? 0) <= revision) {
       this.#drop();
     }
@@ -84,12 +84,12 @@ export class History {
   }
 
   #trim(): void {
-    const tooOld = this.#clock.monotonic() - this.#most.ageMs;
+    const tooOld = this.#clock.monotonic() - this.#limits.ageMs;
     for (;;) {
       const oldest = this.#entries[this.#head];
       if (!oldest) break;
       const count = this.#entries.length - this.#head;
-      if (count <= this.#most.changes && this.#bytes <= this.#most.bytes && oldest.at >= tooOld) break;
+      if (count <= this.#limits.changes && this.#bytes <= this.#limits.bytes && oldest.at >= tooOld) break;
       this.#drop();
     }
     this.#cut();
@@ -99,7 +99,7 @@ export class History {
     const entry = this.#entries[this.#head];
     if (entry) {
       this.#bytes -= sizeOf(entry.change);
-      this.#forgotten = entry.change.revision;
+      this.#compactedRevision = entry.change.revision;
     }
     this.#entries[this.#head++] = undefined;
   }

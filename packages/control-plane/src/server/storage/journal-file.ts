@@ -70,7 +70,7 @@ export class AppendFile {
     try {
       for (let at = 0; at < bytes.length; ) at += writeSync(this.#file, bytes, at);
     } catch (error) {
-      this.#takeBack(error);
+      this.#truncate(error);
       throw this.#failure(error);
     }
     this.#size += bytes.length;
@@ -84,7 +84,7 @@ export class AppendFile {
     closeSync(this.#file);
   }
 
-  #takeBack(cause: unknown): void {
+  #truncate(cause: unknown): void {
     try {
       ftruncateSync(this.#file, this.#size);
     } catch {

@@ -19,7 +19,7 @@ export interface OpenJournal extends Disposable {
 }
 
 /** A log smaller than this is not worth replacing. */
-const LEAST_LOG_BYTES = 16 * 1024;
+const MIN_LOG_BYTES = 16 * 1024;
 /**
  * How much of a snapshot is written along with one change: enough that a snapshot is complete long before the log after
  * it has the same size, and little enough that no writer waits for more than a fraction of a millisecond.
@@ -101,7 +101,7 @@ class JournalWriter implements Journal {
       this.#snapshot = undefined;
       this.#olderLogBytes = 0;
       removeOlder(this.#folder, this.#generation);
-    } else if (this.#olderLogBytes + this.#log.size > Math.max(LEAST_LOG_BYTES, this.#liveBytes)) {
+    } else if (this.#olderLogBytes + this.#log.size > Math.max(MIN_LOG_BYTES, this.#liveBytes)) {
       const next = this.#openLog(this.#generation + 1, 0);
       this.#olderLogBytes += this.#log.size;
       this.#log.close();

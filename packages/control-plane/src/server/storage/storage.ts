@@ -2,7 +2,7 @@ import type { KubernetesObject } from '@bowline/kubernetes';
 import type { Clock } from '@bowline/machinery';
 import { Collection, type Selection } from './collection.ts';
 import { type Change, History, type HistoryLimits } from './history.ts';
-import { isSameBut, type Stored, storedFrom } from './stored.ts';
+import { isSameExceptRevision, type Stored, storedFrom } from './stored.ts';
 
 /** Journal makes writes survive the process. */
 export interface Journal {
@@ -54,7 +54,7 @@ export class Storage {
 
   /** The oldest revision from which a watch may start. */
   get oldestRevision(): number {
-    return this.#history.forgotten;
+    return this.#history.compactedRevision;
   }
 
   /** size returns the number of objects in a collection. */
@@ -87,7 +87,7 @@ export class Storage {
     const previous = this.get(collection, key);
     if (previous?.revision !== revision) return undefined;
     const current = storedFrom(key, this.#revision + 1, object);
-    if (isSameBut(current, previous)) return previous;
+    if (isSameExceptRevision(current, previous)) return previous;
     this.#commit({ revision: current.revision, collection, key, previous, current, last: undefined });
     return current;
   }
@@ -110,18 +110,18 @@ export class Storage {
   }
 
   /**
-   * watch calls `tell` with every later change of a collection, in order and before the writer receives its response.
+   * watch calls `listener` with every later change of a collection, in order and before the writer receives its response.
    */
-  watch(collection: string, tell: (change: Change) => void): Disposable {
+  watch(collection: string, listener: (change: Change) => void): Disposable {
     const watchers = this.#watchers.get(collection) ?? new Set();
     this.#watchers.set(collection, watchers);
-    watchers.add(tell);
-    return { [Symbol.dispose]: () => watchers.delete(tell) };
+    watchers.add(listener);
+    return { [Symbol.dispose]: () => watchers.delete(listener) };
   }
 
-  /** forgetHistory makes every revision except the newest too old to start a watch. */
-  forgetHistory(): void {
-    this.#history.forget();
+  /** compactHistory makes every revision except the newest too old to start a watch. */
+  compactHistory(): void {
+    this.#history.compact();
   }
 
   #commit(change: Change): void {
@@ -132,7 +132,7 @@ export class Storage {
     if (change.current) objects.put(change.current);
     else objects.remove(change.key);
     this.#history.add(change);
-    for (const tell of this.#watchers.get(change.collection) ?? []) tell(change);
+    for (const listener of this.#watchers.get(change.collection) ?? []) listener(change);
   }
 
   #past(collection: string, at: number): Collection {

@@ -16,12 +16,12 @@ export interface Stored {
   readonly json: string;
 }
 
-/** keyIn returns the key of an object in its collection. */
+/** mergeKeyValue returns the key of an object in its collection. */
 export function keyIn(namespace: string | undefined, name: string): string {
   return `${namespace ?? ''}/${name}`;
 }
 
-/** splitKey is the inverse of `keyIn`. */
+/** splitKey is the inverse of `mergeKeyValue`. */
 export function splitKey(key: string): { readonly namespace: string; readonly name: string } {
   const slash = key.indexOf('/');
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
@@ -44,8 +44,8 @@ export function storedAs(key: string, revision: number, json: string): Stored {
   return { key, revision, uid, labels, json };
 }
 
-/** isSameBut reports whether two states of an object are equal except for their revisions. */
-export function isSameBut(state: Stored, other: Stored): boolean {
+/** isSameExceptRevision reports whether two states of an object are equal except for their revisions. */
+export function isSameExceptRevision(state: Stored, other: Stored): boolean {
   // If the replaced version belongs to something else in the object, the texts differ in the object's own version.
   return textWith(state, other.revision) === other.json;
 }

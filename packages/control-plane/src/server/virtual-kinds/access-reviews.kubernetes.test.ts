@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AUTHZ, type BothServers, bothServers, essential } from '../authorization/both-servers.test-support.ts';
-import { ADMIN, type Told } from '../authorization/guarded-server.test-support.ts';
+import { ADMIN, type GuardedResponse } from '../authorization/guarded-server.test-support.ts';
 
 let servers: BothServers;
 beforeAll(async () => {
@@ -61,13 +61,13 @@ const PATHS = [
 describe('access reviews return the result of the real server', () => {
   it.each(USERS)('about objects, for %j', async (spec) => {
     for (const resourceAttributes of RESOURCES) {
-      const answers = await servers.both(ADMIN, 'POST', `${AUTHZ}/subjectaccessreviews`, {
+      const responses = await servers.both(ADMIN, 'POST', `${AUTHZ}/subjectaccessreviews`, {
         spec: { ...spec, resourceAttributes },
       });
-      expect([resourceAttributes, answers.ours.code, answers.ours.body.status]).toEqual([
+      expect([resourceAttributes, responses.ours.code, responses.ours.body.status]).toEqual([
         resourceAttributes,
-        answers.real.code,
-        answers.real.body.status,
+        responses.real.code,
+        responses.real.body.status,
       ]);
     }
   });
@@ -76,15 +76,15 @@ describe('access reviews return the result of the real server', () => {
     for (const path of PATHS) {
       for (const verb of ['get', 'post']) {
         const nonResourceAttributes = { path, verb };
-        const answers = await servers.both(ADMIN, 'POST', `${AUTHZ}/subjectaccessreviews`, {
+        const responses = await servers.both(ADMIN, 'POST', `${AUTHZ}/subjectaccessreviews`, {
           spec: { ...spec, nonResourceAttributes },
         });
-        const [there, here] = [answers.real, answers.ours].map(
+        const [expected, actual] = [responses.real, responses.ours].map(
           ({ body }) => body.status as { allowed: boolean; reason?: string },
         );
-        expect([path, verb, here?.allowed]).toEqual([path, verb, there?.allowed]);
+        expect([path, verb, actual?.allowed]).toEqual([path, verb, expected?.allowed]);
         // The roles for discovery and public information overlap, and the real server uses whichever comes first.
-        if (!there?.reason?.includes('system:')) expect(here).toEqual(there);
+        if (!expected?.reason?.includes('system:')) expect(actual).toEqual(expected);
       }
     }
   });
@@ -177,12 +177,12 @@ describe('access reviews return the result of the real server', () => {
     ],
     ['rules without a namespace', 'selfsubjectrulesreviews', {}],
   ])('for %s', async (_name, resource, body) => {
-    const answers = await servers.both(ADMIN, 'POST', `${AUTHZ}/${resource}`, body);
-    expect(essential(answers.ours)).toEqual(essential(answers.real));
+    const responses = await servers.both(ADMIN, 'POST', `${AUTHZ}/${resource}`, body);
+    expect(essential(responses.ours)).toEqual(essential(responses.real));
   });
 
   it.each(['cat', 'ann', 'lost', 'maker'])('about all rules of %s', async (name) => {
-    const { real: there, ours: here } = await servers.both(
+    const { real: expected, ours: actual } = await servers.both(
       servers.userOf(name),
       'POST',
       `${AUTHZ}/selfsubjectrulesreviews`,
@@ -190,7 +190,7 @@ describe('access reviews return the result of the real server', () => {
         spec: { namespace: 'NS' },
       },
     );
-    const sorted = ({ body }: Told): object => {
+    const sorted = ({ body }: GuardedResponse): object => {
       const status = body.status as Record<string, object[]>;
       const inOrder = (rules: readonly object[] = []): string[] =>
         rules.map((rule) => JSON.stringify(Object.entries(rule).sort())).sort();
@@ -203,6 +203,6 @@ describe('access reviews return the result of the real server', () => {
         },
       };
     };
-    expect(sorted(here)).toEqual(sorted(there));
+    expect(sorted(actual)).toEqual(sorted(expected));
   });
 });

@@ -2,7 +2,7 @@ import type { NonResourceAttributes, SubjectAccessReviewSpec } from '@bowline/ku
 import { type FieldProblem, quoteText } from '@bowline/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { Attributes, Authorizer } from '../authorization/authorizer.ts';
-import type { Answer, AnswerContext, Draft } from '../registry/api-resource.ts';
+import type { ComputeContext, ComputeResponse, Draft } from '../registry/api-resource.ts';
 import { invalid } from '../status/api-status.ts';
 import { goJson, metadataProblems } from './review-metadata.ts';
 import { selectorErrors, selectorProblems } from './review-selectors.ts';
@@ -10,11 +10,11 @@ import { selectorErrors, selectorProblems } from './review-selectors.ts';
 const GROUP = 'authorization.k8s.io';
 
 /** subjectAccessReview reports whether a user may do something. */
-export function subjectAccessReview(authorizer: Authorizer): Answer {
+export function subjectAccessReview(authorizer: Authorizer): ComputeResponse {
   return (draft) => {
     const spec = specOf(draft);
     refuse([...specProblems(spec), ...userProblems(spec), ...metadataProblems(draft)]);
-    return answered(authorizer, draft, spec, named(spec));
+    return withStatus(authorizer, draft, spec, named(spec));
   };
 }
 
@@ -22,7 +22,7 @@ export function subjectAccessReview(authorizer: Authorizer): Answer {
  * localSubjectAccessReview reports whether a user may do something in a namespace: rights in that namespace are enough
  * to ask.
  */
-export function localSubjectAccessReview(authorizer: Authorizer): Answer {
+export function localSubjectAccessReview(authorizer: Authorizer): ComputeResponse {
   return (draft, { namespace }) => {
     const spec = specOf(draft);
     refuse([
@@ -31,20 +31,20 @@ export function localSubjectAccessReview(authorizer: Authorizer): Answer {
       ...metadataProblems(draft, namespace),
       ...localProblems(spec, namespace),
     ]);
-    return answered(authorizer, draft, spec, named(spec));
+    return withStatus(authorizer, draft, spec, named(spec));
   };
 }
 
 /** selfSubjectAccessReview reports whether the requesting user may do something. */
-export function selfSubjectAccessReview(authorizer: Authorizer): Answer {
-  return (draft, { user }: AnswerContext) => {
+export function selfSubjectAccessReview(authorizer: Authorizer): ComputeResponse {
+  return (draft, { user }: ComputeContext) => {
     const spec = specOf(draft);
     refuse([...specProblems(spec), ...metadataProblems(draft)]);
-    return answered(authorizer, draft, spec, user);
+    return withStatus(authorizer, draft, spec, user);
   };
 }
 
-function answered(authorizer: Authorizer, draft: Draft, spec: SubjectAccessReviewSpec, user: UserInfo): Draft {
+function withStatus(authorizer: Authorizer, draft: Draft, spec: SubjectAccessReviewSpec, user: UserInfo): Draft {
   const { allowed, reason } = authorizer.authorize(user, attributesOf(spec));
   const evaluationError = selectorErrors(spec.resourceAttributes) || undefined;
   return { ...draft, status: { allowed, reason: reason || undefined, evaluationError } };
@@ -104,9 +104,11 @@ function localProblems(
   namespace: string,
 ): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  const { namespace: asked = '' } = resourceAttributes ?? {};
-  if (resourceAttributes && asked !== namespace)
-    problems.push(wrong('spec.resourceAttributes.namespace', quoteText(asked), 'must match metadata.namespace'));
+  const { namespace: requestedNamespace = '' } = resourceAttributes ?? {};
+  if (resourceAttributes && requestedNamespace !== namespace)
+    problems.push(
+      wrong('spec.resourceAttributes.namespace', quoteText(requestedNamespace), 'must match metadata.namespace'),
+    );
   if (nonResourceAttributes)
     problems.push(
       wrong('spec.nonResourceAttributes', pathText(nonResourceAttributes), 'disallowed on this kind of request'),

@@ -17,14 +17,14 @@ const MEMBERS = [
 
 /** metadataProblems reports metadata in a review: it is not an object, and may have only a namespace. */
 export function metadataProblems({ metadata }: Draft, namespace = ''): FieldProblem[] {
-  const said = MEMBERS.filter((member) => {
+  const sent = MEMBERS.filter((member) => {
     const value = metadata[member];
     return typeof value === 'object' ? Object.keys(value).length > 0 : Boolean(value);
   });
   const isExpected = (member: (typeof MEMBERS)[number]): boolean =>
     member === 'managedFields' || (member === 'namespace' && metadata.namespace === namespace);
-  if (said.every(isExpected)) return [];
-  const value = Object.fromEntries(said.map((member) => [member, metadata[member]]));
+  if (sent.every(isExpected)) return [];
+  const value = Object.fromEntries(sent.map((member) => [member, metadata[member]]));
   const message = `Invalid value: ${goJson(value)}: must be empty${namespace === '' ? '' : ' except for namespace'}`;
   return [{ field: 'metadata', reason: 'FieldValueInvalid', message }];
 }

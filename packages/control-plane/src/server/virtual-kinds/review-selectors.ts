@@ -25,7 +25,7 @@ export function selectorProblems({ fieldSelector, labelSelector }: ResourceAttri
 /** selectorErrors reports selectors that could not be parsed; empty if all could. */
 export function selectorErrors({ fieldSelector, labelSelector }: ResourceAttributes = {}): string {
   const errors: string[] = [];
-  const tell = (name: string, known: number, all: number): void => {
+  const addError = (name: string, known: number, all: number): void => {
     if (known === all) return;
     errors.push(`${PATH}.${name} ${known === 0 ? 'ignored' : 'partially ignored'} due to parse error`);
   };
@@ -36,8 +36,8 @@ export function selectorErrors({ fieldSelector, labelSelector }: ResourceAttribu
     isReadable: (requirement: Requirement) => boolean,
   ): void => {
     const all = objectsIn(requirements);
-    if (rawSelector) tell(name, parses(parse, rawSelector), 1);
-    else tell(name, all.filter(isReadable).length, all.length);
+    if (rawSelector) addError(name, parses(parse, rawSelector), 1);
+    else addError(name, all.filter(isReadable).length, all.length);
   };
   count('fieldSelector', fieldSelector, parseFieldSelector, isFieldRequirement);
   count('labelSelector', labelSelector, parseLabelSelector, ({ operator }) => LABEL_OPERATORS.includes(operator));

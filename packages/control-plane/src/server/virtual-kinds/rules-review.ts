@@ -1,10 +1,10 @@
 import type { SelfSubjectRulesReviewSpec } from '@bowline/kubernetes';
 import { joined, type RbacAuthorizer } from '../authorization/rbac-authorizer.ts';
-import type { Answer } from '../registry/api-resource.ts';
+import type { ComputeResponse } from '../registry/api-resource.ts';
 import { badRequest } from '../status/api-status.ts';
 
 /** selfSubjectRulesReview returns what the requesting user may do in a namespace. */
-export function selfSubjectRulesReview(authorizer: RbacAuthorizer): Answer {
+export function selfSubjectRulesReview(authorizer: RbacAuthorizer): ComputeResponse {
   return (draft, { user }) => {
     // Decoding checked the schema of the kind.
     const { namespace } = (draft.spec ?? {}) as SelfSubjectRulesReviewSpec;

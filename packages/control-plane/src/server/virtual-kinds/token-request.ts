@@ -3,15 +3,15 @@ import type { BoundObjectReference, Pod, TokenRequestSpec } from '@bowline/kuber
 import { formatTime, quoteText } from '@bowline/machinery';
 import type { ServiceAccountTokens } from '../authentication/service-account-tokens.ts';
 import type { TokenClaims } from '../authentication/token-claims.ts';
-import type { Answer, Draft } from '../registry/api-resource.ts';
+import type { ComputeResponse, Draft } from '../registry/api-resource.ts';
 import { badRequest, conflict, invalid, notFound } from '../status/api-status.ts';
 import type { Storage } from '../storage/storage.ts';
 import { keyIn, objectOf, type Stored } from '../storage/stored.ts';
 
 const KIND = { group: 'authentication.k8s.io', kind: 'TokenRequest' };
 const DEFAULT_SECONDS = 3600;
-const LEAST_SECONDS = 600;
-const MOST_SECONDS = 2 ** 32;
+const MIN_SECONDS = 600;
+const MAX_SECONDS = 2 ** 32;
 /**
  * The expiry that kubelets request, an unusual number that identifies their requests. Their tokens are valid for a
  * year, so that clients which never reload them keep working.
@@ -25,7 +25,7 @@ export function defaultTokenRequest(draft: Draft): void {
 }
 
 /** tokenRequest issues a token of the ServiceAccount that the path names. */
-export function tokenRequest(storage: Storage, tokens: ServiceAccountTokens): Answer {
+export function tokenRequest(storage: Storage, tokens: ServiceAccountTokens): ComputeResponse {
   return (draft, { namespace, name, now }) => {
     const account = storage.get('serviceaccounts', keyIn(namespace, name));
     if (!account) throw notFound({ group: '', resource: 'serviceaccounts' }, name);
@@ -70,9 +70,9 @@ function refuseInvalid({ metadata }: Draft, { expirationSeconds }: TokenRequestS
   }
   if (expirationSeconds === undefined) return;
   const field = 'spec.expirationSeconds';
-  if (expirationSeconds < LEAST_SECONDS)
+  if (expirationSeconds < MIN_SECONDS)
     wrong(field, expirationSeconds, 'may not specify a duration less than 10 minutes', '');
-  if (expirationSeconds > MOST_SECONDS)
+  if (expirationSeconds > MAX_SECONDS)
     wrong(field, expirationSeconds, 'may not specify a duration larger than 2^32 seconds', '');
 }
 

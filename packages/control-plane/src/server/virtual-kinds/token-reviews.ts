@@ -2,11 +2,11 @@ import type { TokenReviewSpec } from '@bowline/kubernetes';
 import { formatTime } from '@bowline/machinery';
 import type { TokenAuthenticator } from '../authentication/create-authenticator.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
-import type { Answer } from '../registry/api-resource.ts';
+import type { ComputeResponse } from '../registry/api-resource.ts';
 import { badRequest } from '../status/api-status.ts';
 
 /** tokenReview returns the user of a token that another server received. */
-export function tokenReview(authenticator: TokenAuthenticator): Answer {
+export function tokenReview(authenticator: TokenAuthenticator): ComputeResponse {
   return (draft) => {
     // Decoding checked the schema of the kind.
     const { token = '', audiences = [] } = (draft.spec ?? {}) as TokenReviewSpec;
@@ -17,16 +17,16 @@ export function tokenReview(authenticator: TokenAuthenticator): Answer {
       const error = problem === undefined ? 'invalid bearer token' : `[invalid bearer token, ${problem}]`;
       return { ...draft, status: { user: {}, error } };
     }
-    return { ...draft, status: { authenticated: true, user: told(outcome.user), audiences: outcome.audiences } };
+    return { ...draft, status: { authenticated: true, user: toUserInfo(outcome.user), audiences: outcome.audiences } };
   };
 }
 
 /** selfSubjectReview returns the requesting user. */
-export const selfSubjectReview: Answer = (_draft, { user, now }) => ({
+export const selfSubjectReview: ComputeResponse = (_draft, { user, now }) => ({
   metadata: { creationTimestamp: formatTime(now) },
-  status: { userInfo: told(user) },
+  status: { userInfo: toUserInfo(user) },
 });
 
-function told({ username, uid, groups, extra }: UserInfo): UserInfo {
+function toUserInfo({ username, uid, groups, extra }: UserInfo): UserInfo {
   return { username, uid: uid || undefined, groups, extra };
 }

@@ -1,19 +1,21 @@
 import { schemaFor } from '@bowline/kubernetes/schemas';
 import { builtInShape } from '@bowline/machinery';
-import type { Answer, ApiResource } from '../registry/api-resource.ts';
+import type { ApiResource, ComputeResponse } from '../registry/api-resource.ts';
 import { builtInStrategy } from '../registry/built-in-strategy.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /**
- * serveComputedKinds makes the registry compute the responses of kinds, by group and plural: otherwise they would be
+ * serveVirtualKinds makes the registry compute the responses of kinds, by group and plural: otherwise they would be
  * stored like others.
  */
-export function serveComputedKinds(
+export function serveVirtualKinds(
   registry: Registry,
-  kinds: Readonly<Record<string, Readonly<Record<string, Answer>>>>,
+  kinds: Readonly<Record<string, Readonly<Record<string, ComputeResponse>>>>,
 ): void {
-  const resources = Object.entries(kinds).flatMap(([group, answers]) =>
-    Object.entries(answers).map(([plural, answer]): ApiResource => ({ ...served(registry, group, plural), answer })),
+  const resources = Object.entries(kinds).flatMap(([group, computeByPlural]) =>
+    Object.entries(computeByPlural).map(
+      ([plural, computeResponse]): ApiResource => ({ ...served(registry, group, plural), computeResponse }),
+    ),
   );
   registry.set(...resources);
 }
@@ -21,7 +23,7 @@ export function serveComputedKinds(
 /** serveTokenRequests makes the registry issue tokens of ServiceAccounts. */
 export function serveTokenRequests(
   registry: Registry,
-  answer: Answer,
+  computeResponse: ComputeResponse,
   applyDefaults: ApiResource['strategy']['applyDefaults'],
 ): void {
   const accounts = served(registry, '', 'serviceaccounts');
@@ -39,7 +41,7 @@ export function serveTokenRequests(
     verbs: ['create'],
     subresources: new Map(),
     strategy: { ...builtInStrategy(kind, version, schema), applyDefaults },
-    answer,
+    computeResponse,
     shape: builtInShape(`${group}/${version}`, kind),
     schema,
     columns: undefined,

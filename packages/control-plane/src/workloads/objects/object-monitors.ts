@@ -145,7 +145,7 @@ class ObserverTarget implements ReflectorTarget {
     return Promise.resolve();
   }
 
-  proven(): void {
+  recordNewest(): void {
     // Nothing is stored here that could be ahead of the server.
   }
 
@@ -161,7 +161,7 @@ class ObserverTarget implements ReflectorTarget {
     return Promise.resolve();
   }
 
-  vanished(): Promise<void> {
+  removeAll(): Promise<void> {
     this.#observer.listed(this.#resource, new Set());
     return Promise.resolve();
   }

@@ -123,15 +123,17 @@ const containsAddress: Estimate = ({ name, overload, args }) => {
 
 const validate: Estimate = ({ args }) => ({ cost: scale(traversal(sizeOf(args[0])), FORMAT_PATTERN) });
 
-/** makesList estimates a function that creates a list from another list. */
-function makesList(size: Size, factor = 1): CallCost {
+/** listCreationCost estimates a function that creates a list from another list. */
+function listCreationCost(size: Size, factor = 1): CallCost {
   return { cost: add(scale(size.max, factor), 1 + CREATE_LIST), size };
 }
 
 const slice = ofTarget((target, { args: [start, end] }) => {
   const first = indexOf(start, 0);
   const last = indexOf(end, sizeOf(target).max);
-  return makesList(fixedSize(last < first ? wrap(0, (zero) => zero + BigInt(last) - BigInt(first)) : last - first));
+  return listCreationCost(
+    fixedSize(last < first ? wrap(0, (zero) => zero + BigInt(last) - BigInt(first)) : last - first),
+  );
 });
 
 function indexOf(operand: Operand | undefined, otherwise: number): number {
@@ -139,13 +141,13 @@ function indexOf(operand: Operand | undefined, otherwise: number): number {
   return literal === undefined ? otherwise : Math.max(0, Number(literal));
 }
 
-const pairs = ofTarget((target) => makesList(timesSizes(sizeOf(target), sizeOf(target)), 2));
+const pairs = ofTarget((target) => listCreationCost(timesSizes(sizeOf(target), sizeOf(target)), 2));
 const sort = ofTarget((target, { overload }) => sortCost(sizeOf(target), elementOf(overload.parameters[0])));
 
 /** sortCost returns the cost of sorting a list by keys of a type. */
 export function sortCost(keys: Size, type: CelType | undefined): CallCost {
   const isText = type?.kind === 'string' || type?.kind === 'bytes';
-  return makesList(timesSizes(keys, keys), isText ? 2.1 : 2);
+  return listCreationCost(timesSizes(keys, keys), isText ? 2.1 : 2);
 }
 
 function elementOf(type: CelType | undefined): CelType | undefined {
@@ -165,7 +167,7 @@ const order: Estimate = (call) => {
   return kind === 'string' || kind === 'bytes' ? compare(call) : undefined;
 };
 
-const COMPARED_AT_ONCE: ReadonlySet<string> = new Set([
+const CONSTANT_COST_COMPARISONS: ReadonlySet<string> = new Set([
   'ip',
   'cidr',
   'quantity',
@@ -180,7 +182,7 @@ const equals: Estimate = (call) => {
   const [a, b] = call.args;
   const kind = a?.type.kind ?? 'dyn';
   if (kind !== b?.type.kind) return compare(call);
-  if (COMPARED_AT_ONCE.has(kind)) return CALL;
+  if (CONSTANT_COST_COMPARISONS.has(kind)) return CALL;
   if (kind === 'format') return { cost: traversal(FORMAT_NAME) };
   return kind === 'url' ? { cost: b.size === undefined ? 1 : traversal(b.size) } : compare(call);
 };
@@ -210,8 +212,8 @@ const toText: Estimate = ({ overload, args: [bytes] }) => {
 
 const quote: Estimate = ({ args: [text] }) => {
   const { min, max } = sizeOf(text);
-  const longest = wrap(max, (exact) => exact * 2n + 2n);
-  return { cost: traversal(sizeOf(text)), size: { min: min + 2, max: longest } };
+  const maxQuoted = wrap(max, (exact) => exact * 2n + 2n);
+  return { cost: traversal(sizeOf(text)), size: { min: min + 2, max: maxQuoted } };
 };
 
 /** The functions that cost more than the default, or whose result size follows from their operands. */
@@ -246,9 +248,9 @@ const ESTIMATES: ReadonlyMap<string, Estimate> = new Map<string, Estimate>([
   ['isQuantity', reads],
   ['validate', validate],
   ['slice', slice],
-  ['flatten', ofTarget((target) => makesList(sizeOf(target)))],
-  ['lists.range', ({ args: [length] }) => makesList(fixedSize(indexOf(length, MAX_COST)))],
-  ['reverse', ofTarget((target) => makesList(sizeOf(target)))],
+  ['flatten', ofTarget((target) => listCreationCost(sizeOf(target)))],
+  ['lists.range', ({ args: [length] }) => listCreationCost(fixedSize(indexOf(length, MAX_COST)))],
+  ['reverse', ofTarget((target) => listCreationCost(sizeOf(target)))],
   ['distinct', pairs],
   ['sort', sort],
   ['sets.contains', sets(1)],

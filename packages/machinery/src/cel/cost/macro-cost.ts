@@ -122,7 +122,7 @@ function existsOne(estimator: CostEstimator, ast: MacroCall, variables: number):
 /** The cost of each iteration of a loop that creates a list, besides the item: a list of one item, and appending it. */
 const APPEND = READ + CREATE_LIST + CALL;
 
-function makesList(estimator: CostEstimator, ast: MacroCall, looped: Loop, item: Size): number {
+function listCreationCost(estimator: CostEstimator, ast: MacroCall, looped: Loop, item: Size): number {
   estimator.setSize(ast, looped.count);
   const entries: EntrySizes = { kind: 'list', key: fixedSize(1), value: unionSizes(NOTHING, item) };
   estimator.setEntries(ast, entries);
@@ -138,7 +138,7 @@ function filter(estimator: CostEstimator, ast: MacroCall): number {
     item = estimator.sizeOf(variable) ?? UNKNOWN_SIZE;
     return cost;
   });
-  return makesList(estimator, ast, looped, item);
+  return listCreationCost(estimator, ast, looped, item);
 }
 
 function mapped(estimator: CostEstimator, ast: MacroCall, variables: number): number {
@@ -151,7 +151,7 @@ function mapped(estimator: CostEstimator, ast: MacroCall, variables: number): nu
     item = estimator.sizeOf(made) ?? UNKNOWN_SIZE;
     return cost;
   });
-  return makesList(estimator, ast, looped, item);
+  return listCreationCost(estimator, ast, looped, item);
 }
 
 function mapInserted(estimator: CostEstimator, ast: MacroCall, key: number): number {

@@ -4,7 +4,7 @@
  */
 export const MAX_COST = 2 ** 64;
 
-const LARGEST_BELOW = MAX_COST - 2048;
+const MAX_UNSATURATED = MAX_COST - 2048;
 
 /** add adds costs or sizes. */
 export function add(a: number, b: number): number {
@@ -26,5 +26,5 @@ export function wrap(value: number, compute: (exact: bigint) => bigint): number 
   const exact = value >= MAX_COST ? 2n ** 64n - 1n : BigInt(value);
   // A result that does not saturate must not equal the maximum, or the next computation would overflow where the
   // server's does not.
-  return Math.min(Number(BigInt.asUintN(64, compute(exact))), LARGEST_BELOW);
+  return Math.min(Number(BigInt.asUintN(64, compute(exact))), MAX_UNSATURATED);
 }

@@ -27,7 +27,7 @@ export interface SizedType {
 /** MAX_REQUEST_BYTES is the maximum size of a request that the API server accepts. */
 export const MAX_REQUEST_BYTES = 3 * 1024 * 1024;
 
-const LONGEST_TEXT = MAX_REQUEST_BYTES - 2;
+const MAX_TEXT_BYTES = MAX_REQUEST_BYTES - 2;
 const BYTES_PER_CHARACTER = 4;
 const BOOLEAN: SizedType = { maxElements: 0, minBytes: 4 };
 const NUMBER: SizedType = { maxElements: 0, minBytes: 1 };
@@ -124,16 +124,16 @@ function formatted(schema: StructuralSchema): SizedType {
         : { maxElements: Math.max(0, schema.maxLength), minBytes: 2 };
     default:
       return schema.maxLength === undefined && (schema.enum ?? []).length > 0
-        ? { maxElements: longestOf(schema.enum ?? []), minBytes: 2 }
+        ? { maxElements: maxByteLength(schema.enum ?? []), minBytes: 2 }
         : text(schema, 2);
   }
 }
 
 function text({ maxLength }: StructuralSchema, minBytes: number): SizedType {
-  if (maxLength === undefined) return { maxElements: LONGEST_TEXT, minBytes, missing: 'maxLength' };
+  if (maxLength === undefined) return { maxElements: MAX_TEXT_BYTES, minBytes, missing: 'maxLength' };
   return { maxElements: Math.max(0, maxLength) * BYTES_PER_CHARACTER, minBytes };
 }
 
-function longestOf(values: readonly unknown[]): number {
+function maxByteLength(values: readonly unknown[]): number {
   return Math.max(0, ...values.map((value) => (typeof value === 'string' ? Buffer.byteLength(value) : 0)));
 }

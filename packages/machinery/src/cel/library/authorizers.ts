@@ -11,7 +11,7 @@ import { overload } from '../overloads.ts';
 import { CelFailure } from '../values.ts';
 
 /** The cost of one authorization check: the API server allows seven. */
-const QUESTION_STEPS = 140_000;
+const AUTHORIZATION_STEPS = 140_000;
 
 function serviceAccount({ authorizer }: AuthorizerValue, namespace: string, name: string): AuthorizerValue {
   if (dnsSubdomainProblems(name).length > 0) throw new CelFailure('Invalid service account name');
@@ -19,24 +19,28 @@ function serviceAccount({ authorizer }: AuthorizerValue, namespace: string, name
   return new AuthorizerValue(authorizer, { namespace, name });
 }
 
-function notEmpty(text: string, what: string): string {
+function requireNonEmpty(text: string, what: string): string {
   if (text.trim() === '') throw new CelFailure(`${what} must not be empty`);
   return text;
 }
 
 /** Selectors could only restrict a permission, and the authorizer used here does not support them. */
-function selected(check: ResourceCheckValue): ResourceCheckValue {
+function ignoreSelector(check: ResourceCheckValue): ResourceCheckValue {
   return check;
 }
 
-function checkPath(this: Meter, { asked, path }: PathCheckValue, verb: string): DecisionValue {
-  this.spend(QUESTION_STEPS);
-  return asked.decide({ isResource: false, verb, path });
+function checkPath(this: Meter, { authorizerValue, path }: PathCheckValue, verb: string): DecisionValue {
+  this.spend(AUTHORIZATION_STEPS);
+  return authorizerValue.decide({ isResource: false, verb, path });
 }
 
-function checkResource(this: Meter, { asked, about }: ResourceCheckValue, verb: string): DecisionValue {
-  this.spend(QUESTION_STEPS);
-  return asked.decide({ isResource: true, verb, ...about });
+function checkResource(
+  this: Meter,
+  { authorizerValue, resourceAttributes }: ResourceCheckValue,
+  verb: string,
+): DecisionValue {
+  this.spend(AUTHORIZATION_STEPS);
+  return authorizerValue.decide({ isResource: true, verb, ...resourceAttributes });
 }
 
 /** authorizers holds the functions that check permissions. */
@@ -44,17 +48,27 @@ export const authorizers = [
   overload('authorizer.serviceAccount(string, string): authorizer', serviceAccount),
   overload(
     'authorizer.path(string): pathCheck',
-    (asked: AuthorizerValue, path: string) => new PathCheckValue(asked, notEmpty(path, 'path')),
+    (authorizerValue: AuthorizerValue, path: string) =>
+      new PathCheckValue(authorizerValue, requireNonEmpty(path, 'path')),
   ),
   overload('pathCheck.check(string): decision', checkPath),
   overload(
     'authorizer.group(string): groupCheck',
-    (asked: AuthorizerValue, group: string) => new GroupCheckValue(asked, group),
+    (authorizerValue: AuthorizerValue, group: string) => new GroupCheckValue(authorizerValue, group),
   ),
-  overload('groupCheck.resource(string): resourceCheck', ({ asked, group }: GroupCheckValue, resource: string) => {
-    const about = { group, resource: notEmpty(resource, 'resource'), subresource: '', namespace: '', name: '' };
-    return new ResourceCheckValue(asked, about);
-  }),
+  overload(
+    'groupCheck.resource(string): resourceCheck',
+    ({ authorizerValue, group }: GroupCheckValue, resource: string) => {
+      const resourceAttributes = {
+        group,
+        resource: requireNonEmpty(resource, 'resource'),
+        subresource: '',
+        namespace: '',
+        name: '',
+      };
+      return new ResourceCheckValue(authorizerValue, resourceAttributes);
+    },
+  ),
   overload('resourceCheck.subresource(string): resourceCheck', (check: ResourceCheckValue, subresource: string) =>
     check.with({ subresource }),
   ),
@@ -64,8 +78,8 @@ export const authorizers = [
   overload('resourceCheck.name(string): resourceCheck', (check: ResourceCheckValue, name: string) =>
     check.with({ name }),
   ),
-  overload('resourceCheck.fieldSelector(string): resourceCheck', selected),
-  overload('resourceCheck.labelSelector(string): resourceCheck', selected),
+  overload('resourceCheck.fieldSelector(string): resourceCheck', ignoreSelector),
+  overload('resourceCheck.labelSelector(string): resourceCheck', ignoreSelector),
   overload('resourceCheck.check(string): decision', checkResource),
   overload('decision.allowed(): bool', ({ decision }: DecisionValue) => decision.allowed),
   overload('decision.reason(): string', ({ decision }: DecisionValue) => decision.reason),

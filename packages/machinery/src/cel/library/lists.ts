@@ -7,7 +7,7 @@ import { int64 } from './operators.ts';
 const COMPARABLE = ['int', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes'];
 
 // lists.range is the only function whose result is larger than its input.
-const LONGEST_RANGE = 100_000n;
+const MAX_RANGE_LENGTH = 100_000n;
 
 const isInt = (value: CelValue): value is bigint => typeof value === 'bigint';
 const isDouble = (value: CelValue): value is number => typeof value === 'number';
@@ -71,8 +71,8 @@ function flatten(list: ListValue): ListValue {
 }
 
 function range(length: bigint): ListValue {
-  if (length > LONGEST_RANGE)
-    throw new CelFailure(`lists.range(${length}) exceeds the limit of ${LONGEST_RANGE} items`);
+  if (length > MAX_RANGE_LENGTH)
+    throw new CelFailure(`lists.range(${length}) exceeds the limit of ${MAX_RANGE_LENGTH} items`);
   return new ListValue(Array.from({ length: Math.max(0, Number(length)) }, (_, index) => BigInt(index)));
 }
 

@@ -3,12 +3,12 @@ import type { Meter } from '../frame.ts';
 import { overload, type Run } from '../overloads.ts';
 import { CelFailure, type CelValue, DurationValue, ListValue, type MapValue, TimestampValue } from '../values.ts';
 
-const LEAST = -(2n ** 63n);
-const MOST = 2n ** 63n - 1n;
+const MIN_INT64 = -(2n ** 63n);
+const MAX_INT64 = 2n ** 63n - 1n;
 
 /** int64 fails if a value does not fit into 64 bits. */
 export function int64(value: bigint): bigint {
-  if (value < LEAST || value > MOST) throw new CelFailure('integer overflow');
+  if (value < MIN_INT64 || value > MAX_INT64) throw new CelFailure('integer overflow');
   return value;
 }
 
@@ -40,8 +40,8 @@ function concatenate(this: Meter, a: ListValue, b: ListValue): ListValue {
   return new ListValue([...merged.values()], { kind: 'map', keyOf });
 }
 
-const ORDERED = ['bool', 'int', 'double', 'string', 'bytes', 'timestamp', 'duration'];
-const CROSSED = [
+const ORDERED_TYPES = ['bool', 'int', 'double', 'string', 'bytes', 'timestamp', 'duration'];
+const MIXED_TYPES = [
   ['int', 'double'],
   ['double', 'int'],
 ];
@@ -54,7 +54,7 @@ const comparisons = (
     ['_>=_', (order: number) => order >= 0],
   ] as const
 ).flatMap(([name, holds]) => {
-  return [...ORDERED.map((type) => [type, type]), ...CROSSED].map(([left, right]) => {
+  return [...ORDERED_TYPES.map((type) => [type, type]), ...MIXED_TYPES].map(([left, right]) => {
     return {
       ...overload(`op(${left}, ${right}): bool`, function (a: CelValue, b: CelValue) {
         return holds(compareValues(a, b, this));

@@ -1,5 +1,5 @@
 import { formatFloat, quoteText } from '../../json/go-text.ts';
-import { MOST_STEPS } from '../frame.ts';
+import { MAX_STEPS } from '../frame.ts';
 import { kindOf, typeName } from '../overloads.ts';
 import { formatTimestamp } from '../time-text.ts';
 import { type CelType, formatType, isUnknown } from '../types.ts';
@@ -16,12 +16,12 @@ import {
 import { formatDurationSeconds } from './conversions.ts';
 
 /**
- * LONGEST_RESULT is longer than any text that the step limit allows: a longer text is rejected before it is created.
+ * MAX_RESULT_LENGTH is longer than any text that the step limit allows: a longer text is rejected before it is created.
  */
-export const LONGEST_RESULT = MOST_STEPS * 16;
+export const MAX_RESULT_LENGTH = MAX_STEPS * 16;
 
 /** The maximum number of digits that JavaScript can format. */
-const MOST_DIGITS = 100;
+const MAX_DIGITS = 100;
 
 const CLAUSE = /%(?:%|(\.([0-9]{1,3}))?(.))/gs;
 
@@ -35,15 +35,15 @@ export function formatText(text: string, values: ListValue): string {
     const value = items[next];
     if (value === undefined) throw new CelFailure(`index ${next} out of range`);
     next++;
-    const made = clauseOf(verb ?? '', value, precision === undefined ? 6 : Number(precision));
-    length += made.length;
-    if (length > LONGEST_RESULT)
-      throw new CelFailure(`the result of format would have more than ${LONGEST_RESULT} characters`);
-    return made;
+    const formatted = clauseOf(verb ?? '', value, precision === undefined ? 6 : Number(precision));
+    length += formatted.length;
+    if (length > MAX_RESULT_LENGTH)
+      throw new CelFailure(`the result of format would have more than ${MAX_RESULT_LENGTH} characters`);
+    return formatted;
   });
 }
 
-const TAKES: ReadonlyMap<string, readonly CelType['kind'][]> = new Map([
+const ACCEPTED_KINDS: ReadonlyMap<string, readonly CelType['kind'][]> = new Map([
   ['s', []],
   ['d', ['int']],
   ['f', ['double']],
@@ -60,8 +60,8 @@ export function formatProblem(text: string, types: readonly CelType[] | undefine
   let next = 0;
   for (const [clause, , precision = '0', verb = ''] of text.matchAll(CLAUSE)) {
     if (clause === '%%') continue;
-    if (Number(precision) > MOST_DIGITS) return `the clause ${clause} requests more than ${MOST_DIGITS} digits`;
-    const kinds = TAKES.get(verb);
+    if (Number(precision) > MAX_DIGITS) return `the clause ${clause} requests more than ${MAX_DIGITS} digits`;
+    const kinds = ACCEPTED_KINDS.get(verb);
     if (kinds === undefined) return `the clause ${clause} is not supported; use %s, %d, %f, %b, %o, %x or %X`;
     if (types === undefined) continue;
     const type = types[next++];
@@ -73,8 +73,8 @@ export function formatProblem(text: string, types: readonly CelType[] | undefine
 }
 
 function clauseOf(verb: string, value: CelValue, precision: number): string {
-  if (precision > MOST_DIGITS)
-    throw new CelFailure(`the format clause %.${precision}${verb} requests more than ${MOST_DIGITS} digits`);
+  if (precision > MAX_DIGITS)
+    throw new CelFailure(`the format clause %.${precision}${verb} requests more than ${MAX_DIGITS} digits`);
   switch (verb) {
     case 's':
       return plain(value);

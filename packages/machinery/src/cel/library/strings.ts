@@ -3,7 +3,7 @@ import { compilePattern } from '../../patterns/compile-pattern.ts';
 import { CountedText, OverreadError } from '../../patterns/counted-text.ts';
 import { overload } from '../overloads.ts';
 import { CelFailure, ListValue } from '../values.ts';
-import { formatText, LONGEST_RESULT } from './string-format.ts';
+import { formatText, MAX_RESULT_LENGTH } from './string-format.ts';
 
 /** Positions are counted in code points. */
 function characters(text: string): string[] {
@@ -50,23 +50,23 @@ function substring(text: string, start: bigint, end?: bigint): string {
   return all.slice(Number(start), Number(last)).join('');
 }
 
-function replaceText(text: string, old: string, fresh: string, times = -1n): string {
+function replaceText(text: string, old: string, replacement: string, times = -1n): string {
   const pieces = old === '' ? ['', ...characters(text), ''] : text.split(old);
   const count = pieces.length - 1;
-  const most = times < 0n || times > BigInt(count) ? count : Number(times);
-  const length = text.length + most * (fresh.length - old.length);
-  if (length > LONGEST_RESULT)
-    throw new CelFailure(`the result of replace would have ${length} characters; the limit is ${LONGEST_RESULT}`);
+  const limit = times < 0n || times > BigInt(count) ? count : Number(times);
+  const length = text.length + limit * (replacement.length - old.length);
+  if (length > MAX_RESULT_LENGTH)
+    throw new CelFailure(`the result of replace would have ${length} characters; the limit is ${MAX_RESULT_LENGTH}`);
   let result = pieces[0] ?? '';
-  for (let index = 1; index <= count; index++) result += (index <= most ? fresh : old) + (pieces[index] ?? '');
+  for (let index = 1; index <= count; index++) result += (index <= limit ? replacement : old) + (pieces[index] ?? '');
   return result;
 }
 
-function split(text: string, separator: string, most = -1n): ListValue {
-  if (most === 0n) return new ListValue([]);
+function split(text: string, separator: string, limit = -1n): ListValue {
+  if (limit === 0n) return new ListValue([]);
   const parts = separator === '' ? characters(text) : text.split(separator);
-  if (most < 0n || BigInt(parts.length) <= most) return new ListValue(parts);
-  const kept = Number(most) - 1;
+  if (limit < 0n || BigInt(parts.length) <= limit) return new ListValue(parts);
+  const kept = Number(limit) - 1;
   return new ListValue([...parts.slice(0, kept), parts.slice(kept).join(separator)]);
 }
 
@@ -83,13 +83,13 @@ function trim(text: string): string {
 }
 
 /** Finding all matches costs about one search, unless every match is searched for up to the end of the text. */
-const MOST_READS_PER_CHARACTER = 8;
+const MAX_READS_PER_CHARACTER = 8;
 
-function findAll(text: string, pattern: string, most = -1n): ListValue {
+function findAll(text: string, pattern: string, limit = -1n): ListValue {
   // The engine accepts string objects, although its types do not declare it.
-  const counted = new CountedText(text, (text.length + 512) * MOST_READS_PER_CHARACTER) as unknown as string;
+  const counted = new CountedText(text, (text.length + 512) * MAX_READS_PER_CHARACTER) as unknown as string;
   try {
-    return allMatches(compilePattern(pattern).matcher(counted), most);
+    return allMatches(compilePattern(pattern).matcher(counted), limit);
   } catch (cause) {
     if (!(cause instanceof OverreadError)) throw cause;
     throw new CelFailure(
@@ -98,10 +98,10 @@ function findAll(text: string, pattern: string, most = -1n): ListValue {
   }
 }
 
-function allMatches(matcher: Matcher, most: bigint): ListValue {
+function allMatches(matcher: Matcher, limit: bigint): ListValue {
   const found: string[] = [];
   let end = -1;
-  while ((most < 0n || BigInt(found.length) < most) && matcher.find()) {
+  while ((limit < 0n || BigInt(found.length) < limit) && matcher.find()) {
     // Go skips an empty match directly after another match.
     if (matcher.end() > matcher.start() || matcher.start() !== end) found.push(matcher.group() ?? '');
     end = matcher.end();
@@ -122,8 +122,8 @@ function join(list: ListValue, separator = ''): string {
     if (typeof text !== 'string') throw new CelFailure('no such overload');
     length += text.length;
   }
-  if (length > LONGEST_RESULT)
-    throw new CelFailure(`the result of join would have ${length} characters; the limit is ${LONGEST_RESULT}`);
+  if (length > MAX_RESULT_LENGTH)
+    throw new CelFailure(`the result of join would have ${length} characters; the limit is ${MAX_RESULT_LENGTH}`);
   return texts.join(separator);
 }
 

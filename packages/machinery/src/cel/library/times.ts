@@ -16,7 +16,7 @@ function offsetMs(ms: number, zone: string): number {
   const fixed = /^([+-]?)(\d{1,2}):(\d{2})$/.exec(zone);
   if (fixed !== null) return (fixed[1] === '-' ? -1 : 1) * (Number(fixed[2]) * 60 + Number(fixed[3])) * 60_000;
   const parts = Object.fromEntries(
-    clockOf(zone)
+    formatterOf(zone)
       .formatToParts(ms)
       .map(({ type, value }) => [type, Number(value)]),
   );
@@ -26,14 +26,14 @@ function offsetMs(ms: number, zone: string): number {
 }
 
 /** There are several hundred zones, and a formatter is expensive to create. */
-const clocks = new Map<string, Intl.DateTimeFormat>();
-const MOST_CLOCKS = 1_000;
+const formatters = new Map<string, Intl.DateTimeFormat>();
+const MAX_FORMATTERS = 1_000;
 
-function clockOf(zone: string): Intl.DateTimeFormat {
-  const known = clocks.get(zone);
+function formatterOf(zone: string): Intl.DateTimeFormat {
+  const known = formatters.get(zone);
   if (known !== undefined) return known;
   try {
-    const clock = new Intl.DateTimeFormat('en-US', {
+    const formatter = new Intl.DateTimeFormat('en-US', {
       timeZone: zone,
       hourCycle: 'h23',
       year: 'numeric',
@@ -43,8 +43,8 @@ function clockOf(zone: string): Intl.DateTimeFormat {
       minute: 'numeric',
       second: 'numeric',
     });
-    if (clocks.size < MOST_CLOCKS) clocks.set(zone, clock);
-    return clock;
+    if (formatters.size < MAX_FORMATTERS) formatters.set(zone, formatter);
+    return formatter;
   } catch {
     throw new CelFailure(`unknown time zone ${zone}`);
   }

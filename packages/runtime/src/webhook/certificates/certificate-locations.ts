@@ -7,7 +7,7 @@ import { project } from '../../cache/view.ts';
 import { BowlineError } from '../../errors/bowline-error.ts';
 import { mountedVersion } from '../../operations/mounted-version.ts';
 import { viewSecret } from './certificate-state.ts';
-import type { CertificateLocation } from './given-certificates.ts';
+import type { CertificateLocation } from './external-certificates.ts';
 
 /** The polling interval, in case a notification is missed (other file systems, no watches left). */
 const FILE_POLL_INTERVAL_MS = 30_000;

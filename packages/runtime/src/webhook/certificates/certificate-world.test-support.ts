@@ -7,7 +7,7 @@ import { operatorIdentity } from '../../identity/operator-identity.ts';
 import { createLog } from '../../observability/create-log.ts';
 import { MemoryApiServer } from '../../testing/memory-api-server.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../transport/transport.ts';
-import { admit } from '../answer.ts';
+import { admit } from '../admission-response.ts';
 import { serverNames, webhookConfigurations } from '../configurations.ts';
 import { validating } from '../declare.ts';
 import { ConfigurationsTrust } from './configurations-trust.ts';
@@ -135,7 +135,7 @@ export class CertificateWorld implements AsyncDisposable {
     return text ? new X509Certificate(text).fingerprint256 : undefined;
   }
 
-  /** isSettled returns whether every replica serves the Secret's certificate, the API server trusts it, and no renewal is due. */
+  /** isInSync returns whether every replica serves the Secret's certificate, the API server trusts it, and no renewal is due. */
   isSettled(): boolean {
     const leaf = this.leaf();
     return (

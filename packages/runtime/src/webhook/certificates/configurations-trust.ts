@@ -82,11 +82,11 @@ export class ConfigurationsTrust implements Trust {
     return this.#parts.every(({ informer, name, wanted }) => {
       const found = informer.get({ name });
       if (!found) return !own;
-      return own ? !differsFrom(found, withBundle(wanted, bundle)) : holds(found, bundle);
+      return own ? !differsFrom(found, withBundle(wanted, bundle)) : hasBundle(found, bundle);
     });
   }
 
-  async spread(bundleNow: () => Promise<string | undefined>, signal: AbortSignal): Promise<void> {
+  async distribute(bundleNow: () => Promise<string | undefined>, signal: AbortSignal): Promise<void> {
     const options = { signal, fieldManager: this.#options.identity.fieldManagers.webhooks };
     for (const part of this.#parts) {
       const found = await this.#options.client.find(part.resource, { name: part.name }, { signal });
@@ -94,7 +94,7 @@ export class ConfigurationsTrust implements Trust {
       const bundle = await bundleNow();
       if (bundle === undefined) return;
       const written = await (this.#options.own
-        ? this.#keep(part, found, bundle, options)
+        ? this.#createOrUpdate(part, found, bundle, options)
         : this.#inject(part, found, bundle, options));
       if (!written) continue;
       this.#options.cache.recordWrite(part.resource, written);
@@ -103,7 +103,7 @@ export class ConfigurationsTrust implements Trust {
   }
 
   async #inject(part: Part, found: WebhookConfiguration | undefined, bundle: string, options: WriteOptions) {
-    if (!found || holds(found, bundle)) return undefined;
+    if (!found || hasBundle(found, bundle)) return undefined;
     this.#refuseForeign(part, found);
     part.repeats.take(`caBundle of the ${part.resource.kind} ${part.name}`, bundle);
     const { resourceVersion } = found.metadata ?? {};
@@ -112,7 +112,7 @@ export class ConfigurationsTrust implements Trust {
     return await this.#options.client.patch(part.resource, { name: part.name }, { type: 'strategic', body }, options);
   }
 
-  async #keep(part: Part, found: WebhookConfiguration | undefined, bundle: string, options: WriteOptions) {
+  async #createOrUpdate(part: Part, found: WebhookConfiguration | undefined, bundle: string, options: WriteOptions) {
     const { client } = this.#options;
     const wanted = withBundle(part.wanted, bundle);
     const repeat = (): void => part.repeats.take(`the ${part.resource.kind} ${part.name}`, bundle);
@@ -155,7 +155,7 @@ function bundleIn({ clientConfig }: ClientConfigured): string {
   return Buffer.from(clientConfig.caBundle ?? '', 'base64').toString('utf8');
 }
 
-function holds({ webhooks = [] }: Pick<View, 'webhooks'>, bundle: string): boolean {
+function hasBundle({ webhooks = [] }: Pick<View, 'webhooks'>, bundle: string): boolean {
   return webhooks.every((each) => bundleIn(each) === bundle);
 }
 

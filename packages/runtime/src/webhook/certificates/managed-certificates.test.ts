@@ -100,13 +100,13 @@ it('does not issue from a new CA while one configuration does not trust it', asy
   world.start();
   await settled(world);
   const before = world.leaf();
-  world.server.refuse = ({ method, path }) =>
+  world.server.rejectWith = ({ method, path }) =>
     method !== 'GET' && path.includes('webhookconfigurations') ? 403 : undefined;
   world.server.remove(Secret, SECRET);
   await vi.waitFor(() => expect(world.secret()['ca-next.key']).toBeDefined(), waiting);
   for (let i = 0; i < 5; i++) await world.clock.advance(600_000);
   expect(world.leaf()).toBe(before);
-  world.server.refuse = () => undefined;
+  world.server.rejectWith = () => undefined;
   await vi.waitFor(async () => {
     await world.clock.advance(60_000);
     expect(world.leaf()).not.toBe(before);
@@ -230,13 +230,13 @@ it('keeps serving a trusted certificate when the Secret gets one that the API se
   const other = stranger.start();
   await settled(stranger);
   await other.stop();
-  world.server.refuse = ({ method, path }) =>
+  world.server.rejectWith = ({ method, path }) =>
     method !== 'GET' && path.includes('webhookconfigurations') ? 500 : undefined;
   world.damage({ ...stranger.secret() });
   await vi.waitFor(() => expect(replica.certificates.problem()).toBeDefined(), waiting);
   expect(replica.certificates.current?.fingerprint).toBe(before);
   expect(world.violations).toEqual([]);
-  world.server.refuse = () => undefined;
+  world.server.rejectWith = () => undefined;
   await vi.waitFor(async () => {
     await world.clock.advance(60_000);
     expect(replica.certificates.current?.fingerprint).toBe(stranger.leaf());
@@ -250,12 +250,12 @@ it('does not let a lagging replica remove a new CA', async () => {
   const lagging = world.start();
   await settled(world);
   const before = lagging.certificates.current?.fingerprint;
-  world.server.refuse = ({ user, path }) =>
+  world.server.rejectWith = ({ user, path }) =>
     user === lagging.name && path.includes('/secrets') && path.includes('watch=') ? 503 : undefined;
   const watches = (): number =>
     world.server.requests.filter(({ user, path }) => user === 'replica-1' && path.includes('watch=')).length;
   const open = watches();
-  world.server.drop();
+  world.server.closeWatches();
   await vi.waitFor(() => expect(watches()).toBe(open + 2), waiting);
   world.server.remove(Secret, SECRET);
   await vi.waitFor(async () => {
@@ -378,14 +378,14 @@ it('uses an existing empty Secret', async () => {
 
 it('reports why it cannot write, and continues when it can', async () => {
   await using world = new CertificateWorld();
-  world.server.refuse = ({ method }) => (method === 'POST' ? 403 : undefined);
+  world.server.rejectWith = ({ method }) => (method === 'POST' ? 403 : undefined);
   const replica = world.start();
   await vi.waitFor(
     () => expect(replica.certificates.problem()).toMatchObject({ code: 'BOWLINE_API_FORBIDDEN' }),
     waiting,
   );
   expect(replica.certificates.current).toBeUndefined();
-  world.server.refuse = () => undefined;
+  world.server.rejectWith = () => undefined;
   await world.clock.advance(60_000);
   await settled(world);
 });

@@ -14,7 +14,7 @@ import {
   secretOf,
   viewSecret,
 } from './certificate-state.ts';
-import { KeptCertificate, type KeptCertificateOptions } from './kept-certificate.ts';
+import { MaintainedCertificate, type MaintainedCertificateOptions } from './maintained-certificate.ts';
 import { type Authority, isIssuedBy, type Leaf, readAuthorities } from './pem.ts';
 import { type CertificatePolicy, leafProblem, plan } from './plan.ts';
 import { RepeatLimit } from './repeat-limit.ts';
@@ -22,7 +22,7 @@ import { takeStep } from './take-step.ts';
 import type { Trust } from './trust.ts';
 
 /** ManagedCertificatesOptions configures where certificates are stored and which configurations must trust them. */
-export interface ManagedCertificatesOptions extends KeptCertificateOptions {
+export interface ManagedCertificatesOptions extends MaintainedCertificateOptions {
   readonly client: Pick<Client, 'find' | 'create' | 'update'>;
   readonly cache: Pick<Cache, 'informer' | 'recordWrite'>;
   readonly secret: ObjectKey;
@@ -42,7 +42,7 @@ const view = project(viewSecret);
  * - a replica serves a new leaf only once it sees the leaf's CA in every configuration, whichever replica wrote the Secret;
  * - an old CA stays in the configurations until its last leaf has expired, so that every served leaf is trusted.
  */
-export class ManagedCertificates extends KeptCertificate {
+export class ManagedCertificates extends MaintainedCertificate {
   protected readonly maxRetryMs = 60_000;
   readonly #options: ManagedCertificatesOptions;
   readonly #log: Log;
@@ -88,7 +88,7 @@ export class ManagedCertificates extends KeptCertificate {
       this.announce();
       return next.nextCheckAt - clock.now();
     }
-    await trust.spread(() => this.#liveBundle(signal), signal);
+    await trust.distribute(() => this.#liveBundle(signal), signal);
     return CATCH_UP_MS;
   }
 

@@ -95,10 +95,10 @@ export function readLeaf(where: string, certificatePem: string | undefined, keyP
 }
 
 /**
- * misfit returns why callers that use these names would currently reject a certificate, regardless of its issuer, or undefined if
+ * leafMismatch returns why callers that use these names would currently reject a certificate, regardless of its issuer, or undefined if
  * they would not.
  */
-export function misfit(leaf: Leaf, names: readonly string[], now: number): string | undefined {
+export function leafMismatch(leaf: Leaf, names: readonly string[], now: number): string | undefined {
   if (leaf.notAfter <= now) return 'the certificate has expired';
   if (Date.parse(leaf.certificate.validFrom) > now) return 'the certificate is not valid yet';
   const missing = names.find((name) => !covers(leaf, name));
@@ -114,11 +114,12 @@ const issued = new WeakMap<X509Certificate, WeakMap<X509Certificate, boolean>>()
 /** isIssuedBy returns whether a CA signed a leaf. Results are cached because verifying a signature is expensive. */
 export function isIssuedBy(leaf: Pick<Leaf, 'certificate'>, authority: Pick<Authority, 'certificate'>): boolean {
   const { certificate } = leaf;
-  const answers = issued.get(certificate) ?? new WeakMap<X509Certificate, boolean>();
-  issued.set(certificate, answers);
-  const known = answers.get(authority.certificate);
+  const results = issued.get(certificate) ?? new WeakMap<X509Certificate, boolean>();
+  issued.set(certificate, results);
+  const known = results.get(authority.certificate);
   if (known !== undefined) return known;
-  const answer = certificate.checkIssued(authority.certificate) && certificate.verify(authority.certificate.publicKey);
-  answers.set(authority.certificate, answer);
-  return answer;
+  const isIssued =
+    certificate.checkIssued(authority.certificate) && certificate.verify(authority.certificate.publicKey);
+  results.set(authority.certificate, isIssued);
+  return isIssued;
 }

@@ -1,5 +1,5 @@
 import type { CertificateState, StateRead } from './certificate-state.ts';
-import { type Authority, isIssuedBy, type Leaf, misfit } from './pem.ts';
+import { type Authority, isIssuedBy, type Leaf, leafMismatch } from './pem.ts';
 
 /** CertificatePolicy configures lifetimes and names of certificates. */
 export interface CertificatePolicy {
@@ -45,38 +45,39 @@ export function plan(state: StateRead, policy: CertificatePolicy, situation: Sit
   const { now, nextTrustedSince } = situation;
   const { leaf, next, previous } = state;
   const current = isAlive(state.current, now) ? state.current : undefined;
-  const unfit = leafProblem(leaf, state, policy, now);
-  if (unfit) return { step: current ? 'renew' : 'start', reason: unfit };
+  const mismatch = leafProblem(leaf, state, policy, now);
+  if (mismatch) return { step: current ? 'renew' : 'start', reason: mismatch };
 
-  const moments: number[] = [];
+  const checkTimes: number[] = [];
   if (isAlive(next, now)) {
     const promoteAt = nextTrustedSince === undefined ? undefined : nextTrustedSince + policy.propagationMs;
     if (promoteAt !== undefined && promoteAt <= now) return { step: 'promote', reason: 'the new CA is trusted' };
-    if (promoteAt !== undefined) moments.push(promoteAt);
+    if (promoteAt !== undefined) checkTimes.push(promoteAt);
   } else {
     const replaceAt = current ? current.notAfter - policy.authorityValidForMs / 3 : now;
     if (replaceAt <= now) {
       return { step: 'introduce', reason: current ? 'a third of the lifetime of the CA is left' : 'the CA has no key' };
     }
-    moments.push(replaceAt);
+    checkTimes.push(replaceAt);
   }
   if (leaf && current) {
     const renewAt = leaf.notAfter - policy.leafValidForMs / 3;
     const renewed = Math.min(now + policy.leafValidForMs, current.notAfter);
     // Issuing a leaf repeatedly does not help if its lifetime is limited by that of the CA.
-    const gains = renewed - leaf.notAfter > policy.leafValidForMs / 10;
-    if (renewAt <= now && gains) return { step: 'renew', reason: 'a third of the lifetime of the certificate is left' };
-    moments.push(renewAt > now ? renewAt : leaf.notAfter);
+    const isLongerLived = renewed - leaf.notAfter > policy.leafValidForMs / 10;
+    if (renewAt <= now && isLongerLived)
+      return { step: 'renew', reason: 'a third of the lifetime of the certificate is left' };
+    checkTimes.push(renewAt > now ? renewAt : leaf.notAfter);
   } else if (leaf) {
-    moments.push(leaf.notAfter);
+    checkTimes.push(leaf.notAfter);
   }
   if (previous.length > 0) {
     const retireAt = endOfPrevious(state);
     if (retireAt <= now) return { step: 'retire', reason: 'no certificate of a previous CA is left' };
-    moments.push(retireAt);
+    checkTimes.push(retireAt);
   }
   if (state.damage.length > 0) return { step: 'repair', reason: state.damage.join(', ') };
-  return { step: undefined, nextCheckAt: Math.min(...moments) };
+  return { step: undefined, nextCheckAt: Math.min(...checkTimes) };
 }
 
 /** When no leaf of a previous CA can be valid any more; if that is not recorded, when the CAs themselves expire. */
@@ -98,8 +99,8 @@ export function leafProblem(
   now: number,
 ): string | undefined {
   if (!leaf) return 'there is no certificate';
-  const unfit = misfit(leaf, policy.names, now);
-  if (unfit !== undefined) return unfit;
+  const mismatch = leafMismatch(leaf, policy.names, now);
+  if (mismatch !== undefined) return mismatch;
   const issuers = [state.current, state.next, ...state.previous].filter((each) => isAlive(each, now));
   return issuers.some((authority) => isIssuedBy(leaf, authority)) ? undefined : 'its CA is missing or has expired';
 }

@@ -19,28 +19,34 @@ const MAX_PREVIOUS = 4;
 export async function takeStep(step: Step, state: CertificateState, options: StepOptions): Promise<CertificateState> {
   const { now, policy } = options;
   const alive = state.previous.filter(({ notAfter }) => notAfter > now).slice(0, MAX_PREVIOUS);
-  const tidy = { ...state, previous: alive, previousUntil: alive.length > 0 ? state.previousUntil : undefined };
+  const withoutExpired = {
+    ...state,
+    previous: alive,
+    previousUntil: alive.length > 0 ? state.previousUntil : undefined,
+  };
   switch (step) {
     case 'repair':
-      return tidy;
+      return withoutExpired;
     case 'retire':
-      return { ...tidy, previous: [], previousUntil: undefined };
+      return { ...withoutExpired, previous: [], previousUntil: undefined };
     case 'introduce':
-      return { ...tidy, next: await newAuthority(options) };
+      return { ...withoutExpired, next: await newAuthority(options) };
     case 'renew':
-      return state.current ? { ...tidy, leaf: await newLeaf(state.current, options) } : tidy;
+      return state.current ? { ...withoutExpired, leaf: await newLeaf(state.current, options) } : withoutExpired;
     case 'promote':
-      return state.next ? await handOver(tidy, state.next, state.leaf?.notAfter ?? now, options) : tidy;
+      return state.next
+        ? await handOver(withoutExpired, state.next, state.leaf?.notAfter ?? now, options)
+        : withoutExpired;
     case 'start': {
       const next = state.next && state.next.notAfter > now ? state.next : await newAuthority(options);
       // Certificates that other replicas serve now were issued by a CA that is trusted now: they expire at the latest after the
       // lifetime of a leaf.
-      return await handOver(tidy, next, now + policy.leafValidForMs, options);
+      return await handOver(withoutExpired, next, now + policy.leafValidForMs, options);
     }
   }
 }
 
-/** handOver removes the key of the old CA, which stays trusted until its last leaf has expired at `lastLeafUntil`. */
+/** transferHint removes the key of the old CA, which stays trusted until its last leaf has expired at `lastLeafUntil`. */
 async function handOver(
   state: CertificateState,
   next: Authority,

@@ -7,10 +7,10 @@ export interface Trust {
   /** isCurrent returns whether every configuration, as last observed, has exactly this bundle. */
   isCurrent(bundle: string): boolean;
   /**
-   * spread writes the bundle to every configuration. It computes the bundle after it has read a configuration and writes only if
+   * distribute writes the bundle to every configuration. It computes the bundle after it has read a configuration and writes only if
    * that has not changed since, so that a lagging replica cannot remove a new CA.
    */
-  spread(bundle: () => Promise<string | undefined>, signal: AbortSignal): Promise<void>;
+  distribute(bundle: () => Promise<string | undefined>, signal: AbortSignal): Promise<void>;
   /** subscribe calls the listener when a configuration changes. */
   subscribe(listener: () => void): Disposable;
   /** synced resolves once the configurations have been read. */
@@ -22,7 +22,7 @@ export const noTrust: Trust = {
   bundles: () => [],
   ownBundles: () => [],
   isCurrent: () => true,
-  spread: () => Promise.resolve(),
+  distribute: () => Promise.resolve(),
   subscribe: () => ({ [Symbol.dispose]() {} }),
   synced: () => Promise.resolve(),
 };

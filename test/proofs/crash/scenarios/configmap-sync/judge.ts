@@ -64,11 +64,11 @@ function judgeCopy(
     ...(previous && metadata.uid !== previous.metadata?.uid
       ? ['the adopted ConfigMap was replaced by another object']
       : []),
-    ...(state === 'synced' ? judgeMarks(metadata, previous !== undefined) : judgeNoMarks(metadata)),
+    ...(state === 'synced' ? judgeOwnership(metadata, previous !== undefined) : judgeReleased(metadata)),
   ];
 }
 
-function judgeMarks({ labels = {}, annotations = {} }: ObjectMeta, isAdopted: boolean): readonly string[] {
+function judgeOwnership({ labels = {}, annotations = {} }: ObjectMeta, isAdopted: boolean): readonly string[] {
   const isMarked =
     labels[MANAGED_BY] === MANAGER && LABELS.syncName in labels && ANNOTATIONS.appliedHash in annotations;
   return [
@@ -77,7 +77,7 @@ function judgeMarks({ labels = {}, annotations = {} }: ObjectMeta, isAdopted: bo
   ];
 }
 
-function judgeNoMarks({ labels = {}, annotations = {} }: ObjectMeta): readonly string[] {
+function judgeReleased({ labels = {}, annotations = {} }: ObjectMeta): readonly string[] {
   const ownershipAnnotations = [...Object.keys(labels), ...Object.keys(annotations)].filter((name) =>
     name.startsWith(`${GROUP}/`),
   );

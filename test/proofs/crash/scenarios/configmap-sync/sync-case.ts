@@ -163,13 +163,13 @@ export class SyncCase implements CrashCase, Acting {
     const admin = this.#admin;
     const created = this.#staying.filter((namespace) => !this.#before.has(namespace));
     const copy = { namespace: pick(random, created), name: this.#name };
-    const mischief: readonly (() => Promise<unknown>)[] = [
+    const disturbances: readonly (() => Promise<unknown>)[] = [
       () => Promise.resolve(),
       () => admin.delete(ConfigMap, copy),
       () => admin.patch(ConfigMap, copy, { type: 'merge', body: { data: { drift: 'yes' } } }),
     ];
     // Some copies do not exist, and immutable ones cannot be edited.
-    await pick(random, mischief)().catch((error: unknown) => {
+    await pick(random, disturbances)().catch((error: unknown) => {
       if (!isNotFound(error) && !isInvalid(error)) throw error;
     });
     // Last, so that an operator that has processed it has seen the rest too.

@@ -1,6 +1,6 @@
 import type { Secret } from '@bowline/kubernetes';
 import { expect, it } from 'vitest';
-import { judge, type Wanted } from './judge.ts';
+import { type ExpectedSecret, judge } from './judge.ts';
 import { MANAGED_BY, MANAGER, PREFIX } from './world.ts';
 
 const synced: Secret = {
@@ -13,9 +13,9 @@ const synced: Secret = {
   data: { a: 'Yg==' },
 };
 const foreign: Secret = { metadata: { namespace: 'n', name: 's', resourceVersion: '1' }, data: { mine: 'eA==' } };
-const values: Wanted = { state: 'synced', values: { a: 'b' } };
+const values: ExpectedSecret = { state: 'synced', values: { a: 'b' } };
 
-it.each<[string, readonly Secret[], Wanted, readonly string[]]>([
+it.each<[string, readonly Secret[], ExpectedSecret, readonly string[]]>([
   ['a correct one', [synced], values, []],
   ['one that is missing', [], values, ['n/s: it is missing']],
   ['one with other values', [{ ...synced, data: { a: 'Yw==' } }], values, ['n/s: its content differs from the source']],

@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { keyOf, keyString, type Secret } from '@bowline/kubernetes';
 import { MANAGED_BY, MANAGER, PREFIX } from './world.ts';
 
-/** Wanted is the expected state of a Secret: it has the source's values, it is deleted, or it is unchanged. */
-export type Wanted =
+/** ExpectedSecret is the expected state of a Secret: it has the source's values, it is deleted, or it is unchanged. */
+export type ExpectedSecret =
   | { readonly state: 'synced'; readonly values: Readonly<Record<string, string>> }
   | { readonly state: 'gone' }
   | { readonly state: 'foreign'; readonly before: Secret };
 
 /** judge returns what is wrong. `wanted` is by `namespace/name`; `found` are all Secrets of the case. */
-export function judge(found: readonly Secret[], wanted: ReadonlyMap<string, Wanted>): readonly string[] {
+export function judge(found: readonly Secret[], wanted: ReadonlyMap<string, ExpectedSecret>): readonly string[] {
   const byKey = new Map(found.map((secret) => [keyString(keyOf(secret)), secret]));
   return [
     ...[...wanted].flatMap(([key, each]) => judgeOne(byKey.get(key), each).map((problem) => `${key}: ${problem}`)),
@@ -17,7 +17,7 @@ export function judge(found: readonly Secret[], wanted: ReadonlyMap<string, Want
   ];
 }
 
-function judgeOne(secret: Secret | undefined, wanted: Wanted): readonly string[] {
+function judgeOne(secret: Secret | undefined, wanted: ExpectedSecret): readonly string[] {
   switch (wanted.state) {
     case 'gone':
       return secret ? ['it still exists'] : [];

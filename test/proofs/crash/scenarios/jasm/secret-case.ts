@@ -5,9 +5,9 @@ import { type Client, isNotFound } from '@bowline/runtime/client';
 import type { Identified } from '../../fingerprint.ts';
 import { inParallel } from '../../in-parallel.ts';
 import type { CrashCase } from '../../scenario.ts';
-import { judge, type Wanted } from './judge.ts';
+import { type ExpectedSecret, judge } from './judge.ts';
 import type { Store } from './store.ts';
-import { askingPod, namespaces, PREFIX } from './world.ts';
+import { namespaces, PREFIX, requestingPod } from './world.ts';
 
 const PODS_PER_SOURCE = 10;
 /** Every n-th pod requests a Secret that already belongs to another owner. */
@@ -32,7 +32,7 @@ export interface SecretCaseOptions {
   readonly name: string;
 }
 
-interface Asking {
+interface RequestingPod {
   /** The key of the pod and of its Secret. */
   readonly key: { readonly namespace: string; readonly name: string };
   readonly path: string;
@@ -45,7 +45,7 @@ interface Asking {
 export class SecretCase implements CrashCase {
   readonly requests: number;
   readonly #options: SecretCaseOptions;
-  readonly #asking: Asking[];
+  readonly #requesting: RequestingPod[];
   readonly #foreign = new Map<string, Secret>();
   readonly #revisions = new Map<string, number>();
   readonly #beganAt = Date.now();
@@ -54,7 +54,7 @@ export class SecretCase implements CrashCase {
   private constructor(options: SecretCaseOptions) {
     const { pods, action, name } = options;
     this.#options = options;
-    this.#asking = Array.from({ length: pods }, (_, index) => ({
+    this.#requesting = Array.from({ length: pods }, (_, index) => ({
       key: {
         namespace: namespaces[index % namespaces.length] ?? '',
         name: `${name}-${String(index).padStart(3, '0')}`,
@@ -63,7 +63,7 @@ export class SecretCase implements CrashCase {
       isTaken: index % TAKEN_EVERY === 0,
       isLeaving: action === 'deletion' && index % 2 === 1,
     }));
-    for (const { path } of [...this.#asking, this.#last]) this.#revisions.set(path, 0);
+    for (const { path } of [...this.#requesting, this.#last]) this.#revisions.set(path, 0);
     this.requests = Math.ceil(this.#concerned.length * REQUESTS_PER_POD);
   }
 
@@ -78,14 +78,14 @@ export class SecretCase implements CrashCase {
     const { admin, action } = this.#options;
     await this.#put();
     await inParallel(
-      this.#asking.filter(({ isTaken }) => isTaken),
+      this.#requesting.filter(({ isTaken }) => isTaken),
       async ({ key }) => {
         const theirs = { metadata: key, data: { mine: Buffer.from('x').toString('base64') } };
         this.#foreign.set(keyString(key), await admin.create(Secret, theirs));
       },
     );
     if (action === 'first sync') return;
-    await this.#ask();
+    await this.#createPod();
     await this.#until((found) => judge(found, this.#wanted(false)).length === 0);
   }
 
@@ -97,7 +97,7 @@ export class SecretCase implements CrashCase {
 
   async act(): Promise<void> {
     const { admin, action } = this.#options;
-    if (action === 'first sync') await this.#ask();
+    if (action === 'first sync') await this.#createPod();
     else if (action === 'change') await this.#change([...this.#revisions.keys()]);
     else await inParallel(this.#concerned, ({ key }) => admin.delete(Pod, key));
   }
@@ -109,9 +109,9 @@ export class SecretCase implements CrashCase {
 
   async meanwhile(random: Random): Promise<void> {
     const { admin } = this.#options;
-    const staying = this.#asking.filter(({ isTaken, isLeaving }) => !isTaken && !isLeaving);
+    const staying = this.#requesting.filter(({ isTaken, isLeaving }) => !isTaken && !isLeaving);
     const { key, path } = pick(random, staying);
-    const mischief: readonly (() => Promise<unknown>)[] = [
+    const disturbances: readonly (() => Promise<unknown>)[] = [
       () => admin.delete(Secret, key),
       () => admin.patch(Secret, key, { type: 'merge', body: { data: { drift: 'eWVz' } } }),
       // Without notification: a starting process checks the version of every source.
@@ -119,7 +119,7 @@ export class SecretCase implements CrashCase {
     ];
     this.#notified += PODS_PER_SOURCE;
     // Some Secrets do not exist.
-    await pick(random, mischief)().catch((error: unknown) => {
+    await pick(random, disturbances)().catch((error: unknown) => {
       if (!isNotFound(error)) throw error;
     });
   }
@@ -130,8 +130,8 @@ export class SecretCase implements CrashCase {
 
   async problems(): Promise<readonly string[]> {
     // The present state may be the work of an earlier process: the last one must have checked it too.
-    await this.#ask([this.#last]);
-    this.#asking.push(this.#last);
+    await this.#createPod([this.#last]);
+    this.#requesting.push(this.#last);
     await this.done(AbortSignal.timeout(TIMEOUT_MS));
     const reads = await this.#options.store.reads(this.#beganAt);
     const allowed = this.#notified + this.#revisions.size * MAX_READS_PER_SOURCE;
@@ -146,20 +146,20 @@ export class SecretCase implements CrashCase {
     const gone = (error: unknown): void => {
       if (!isNotFound(error)) throw error;
     };
-    await inParallel(this.#asking, ({ key }) => admin.delete(Pod, key).catch(gone));
+    await inParallel(this.#requesting, ({ key }) => admin.delete(Pod, key).catch(gone));
     await store.put(new Map([...this.#revisions.keys()].map((path) => [path, undefined])));
     await inParallel(await this.#found(), ({ metadata: { namespace, name = '' } = {} }) =>
       admin.delete(Secret, { namespace, name }).catch(gone),
     );
   }
 
-  async #ask(asking: readonly Asking[] = this.#asking): Promise<void> {
+  async #createPod(requesting: readonly RequestingPod[] = this.#requesting): Promise<void> {
     const { admin } = this.#options;
-    this.#notified += asking.length;
-    await inParallel(asking, ({ key, path, isLeaving }) =>
+    this.#notified += requesting.length;
+    await inParallel(requesting, ({ key, path, isLeaving }) =>
       admin.create(
         Pod,
-        askingPod(key, { path, secretName: key.name, deletionPolicy: isLeaving ? 'Delete' : 'Retain' }),
+        requestingPod(key, { path, secretName: key.name, deletionPolicy: isLeaving ? 'Delete' : 'Retain' }),
       ),
     );
   }
@@ -168,8 +168,8 @@ export class SecretCase implements CrashCase {
   async #change(paths: readonly string[]): Promise<void> {
     const { admin } = this.#options;
     await this.#bump(paths);
-    this.#notified += this.#asking.length;
-    await inParallel(this.#asking, ({ key }) => {
+    this.#notified += this.#requesting.length;
+    await inParallel(this.#requesting, ({ key }) => {
       const body = { metadata: { annotations: { [`${PREFIX}/force-sync`]: '1' } } };
       return admin.patch(Pod, key, { type: 'merge', body });
     });
@@ -190,22 +190,22 @@ export class SecretCase implements CrashCase {
   }
 
   /** The pod that requests after everything else is done. */
-  get #last(): Asking {
+  get #last(): RequestingPod {
     const { name } = this.#options;
     const key = { namespace: namespaces[0] ?? '', name: `${name}-last` };
     return { key, path: `/${name}/last`, isTaken: false, isLeaving: false };
   }
 
   /** The pods whose Secrets the action affects. */
-  get #concerned(): readonly Asking[] {
-    const leaving = this.#asking.filter(({ isLeaving }) => isLeaving);
-    return leaving.length > 0 ? leaving : this.#asking.filter(({ isTaken }) => !isTaken);
+  get #concerned(): readonly RequestingPod[] {
+    const leaving = this.#requesting.filter(({ isLeaving }) => isLeaving);
+    return leaving.length > 0 ? leaving : this.#requesting.filter(({ isTaken }) => !isTaken);
   }
 
   /** The expected state after the action, or before it. */
-  #wanted(isAfter = true): ReadonlyMap<string, Wanted> {
+  #wanted(isAfter = true): ReadonlyMap<string, ExpectedSecret> {
     return new Map(
-      this.#asking.map(({ key, path, isLeaving }): [string, Wanted] => {
+      this.#requesting.map(({ key, path, isLeaving }): [string, ExpectedSecret] => {
         const before = this.#foreign.get(keyString(key));
         if (before) return [keyString(key), { state: 'foreign', before }];
         if (isLeaving && isAfter) return [keyString(key), { state: 'gone' }];
@@ -222,8 +222,8 @@ export class SecretCase implements CrashCase {
     return secrets.filter(({ metadata }) => metadata?.name?.startsWith(`${this.#options.name}-`));
   }
 
-  async #until(isSo: (found: readonly Secret[]) => boolean, signal?: AbortSignal): Promise<void> {
+  async #until(condition: (found: readonly Secret[]) => boolean, signal?: AbortSignal): Promise<void> {
     const { admin } = this.#options;
-    await untilList(admin, Secret, {}, (secrets) => isSo(this.#ours(secrets)), { timeoutMs: TIMEOUT_MS, signal });
+    await untilList(admin, Secret, {}, (secrets) => condition(this.#ours(secrets)), { timeoutMs: TIMEOUT_MS, signal });
   }
 }

@@ -21,8 +21,8 @@ export const namespaces: readonly string[] = Array.from(
   (_, index) => `crash-${String(index).padStart(2, '0')}`,
 );
 
-/** askingPod returns a pod that requests a Secret and is never scheduled. */
-export function askingPod(
+/** requestingPod returns a pod that requests a Secret and is never scheduled. */
+export function requestingPod(
   key: { readonly namespace: string; readonly name: string },
   ask: { readonly path: string; readonly secretName: string; readonly deletionPolicy?: 'Delete' | 'Retain' },
 ): Pod {
@@ -49,7 +49,7 @@ export async function makeNamespaces(admin: Client): Promise<void> {
  */
 export async function makeBystanders(admin: Client, store: Store): Promise<void> {
   await store.put(new Map([['/neighbour', { theirs: 'all of it' }]]));
-  await admin.create(Pod, askingPod(NEIGHBOUR, { path: '/neighbour', secretName: NEIGHBOUR.name }));
+  await admin.create(Pod, requestingPod(NEIGHBOUR, { path: '/neighbour', secretName: NEIGHBOUR.name }));
   await inParallel(namespaces, async (namespace) => {
     const own = (name: string, labels: Readonly<Record<string, string>> = {}): Secret => ({
       metadata: { namespace, name, labels },

@@ -6,7 +6,7 @@ import type { Change } from '../../storage/history.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { objectOf, type Stored, splitKey } from '../../storage/stored.ts';
 import { inScope, scopesOf } from './scopes.ts';
-import { collectionCountedBy, usageOf, VARYING } from './usage.ts';
+import { collectionCountedBy, usageOf, VARIABLE_USAGE_COLLECTIONS } from './usage.ts';
 
 /** QUOTAS is the collection that stores quotas. */
 export const QUOTAS = 'resourcequotas';
@@ -22,8 +22,8 @@ export interface Account {
   readonly limits: Amounts;
   /** The usage of every limited resource. */
   readonly used: Amounts;
-  /** isAbout reports whether the quota limits an object of a collection. */
-  isAbout(collection: string, object: object): boolean;
+  /** matches reports whether the quota limits an object of a collection. */
+  matches(collection: string, object: object): boolean;
 }
 
 interface OpenAccount extends Account {
@@ -49,7 +49,7 @@ export class QuotaLedger implements Disposable {
     this.#watch = storage.watch(QUOTAS, ({ key, current }) => {
       if (current) this.#open(current);
       else this.#close(key);
-      this.#tell(key);
+      this.#notify(key);
     });
   }
 
@@ -69,10 +69,10 @@ export class QuotaLedger implements Disposable {
     return [...this.#accounts.values()].flatMap((accounts) => [...accounts.keys()]);
   }
 
-  /** onChange calls `tell` with the storage key of a quota that was written or whose usage changed. */
-  onChange(tell: (key: string) => void): Disposable {
-    this.#listeners.add(tell);
-    return { [Symbol.dispose]: () => this.#listeners.delete(tell) };
+  /** onChange calls `notify` with the storage key of a quota that was written or whose usage changed. */
+  onChange(notify: (key: string) => void): Disposable {
+    this.#listeners.add(notify);
+    return { [Symbol.dispose]: () => this.#listeners.delete(notify) };
   }
 
   [Symbol.dispose](): void {
@@ -105,7 +105,7 @@ export class QuotaLedger implements Disposable {
       name,
       limits,
       used: new Map([...limits.keys()].map((resource) => [resource, ZERO])),
-      isAbout: (collection, object) => inScope(scopes, collection, object),
+      matches: (collection, object) => inScope(scopes, collection, object),
       spec: text,
       collections,
     };
@@ -146,22 +146,22 @@ export class QuotaLedger implements Disposable {
     for (const account of this.#accounts.get(splitKey(key).namespace)?.values() ?? []) {
       if (!account.collections.has(collection)) continue;
       // Most changes do not affect what an object counts for.
-      if (previous && current && !VARYING.has(collection)) continue;
+      if (previous && current && !VARIABLE_USAGE_COLLECTIONS.has(collection)) continue;
       if (previous) book(account, collection, previous, -1n);
       if (current) book(account, collection, current, 1n);
-      this.#tell(account.key);
+      this.#notify(account.key);
     }
   }
 
-  #tell(key: string): void {
-    for (const tell of this.#listeners) tell(key);
+  #notify(key: string): void {
+    for (const notify of this.#listeners) notify(key);
   }
 }
 
 /** book adds the usage of a stored object to an account, or subtracts it. */
 function book(account: OpenAccount, collection: string, stored: Stored, sign: 1n | -1n): void {
-  const object = VARYING.has(collection) ? objectOf(stored) : {};
-  if (!account.isAbout(collection, object)) return;
+  const object = VARIABLE_USAGE_COLLECTIONS.has(collection) ? objectOf(stored) : {};
+  if (!account.matches(collection, object)) return;
   const counted = new Map<string, Quantity>();
   for (const [name, { nanos, format }] of usageOf(collection, object)) {
     if (account.limits.has(name)) counted.set(name, { nanos: nanos * sign, format });

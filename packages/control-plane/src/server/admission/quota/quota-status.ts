@@ -25,15 +25,15 @@ export interface QuotaStatusOptions {
 export function keepQuotaStatus(options: QuotaStatusOptions): Disposable {
   const { ledger, registry, onError } = options;
   const changed = new Set<string>();
-  let isPlanned = false;
+  let isScheduled = false;
   let isStopped = false;
-  const plan = (...keys: readonly string[]): void => {
+  const schedule = (...keys: readonly string[]): void => {
     for (const key of keys) changed.add(key);
-    if (isPlanned || changed.size === 0) return;
-    isPlanned = true;
+    if (isScheduled || changed.size === 0) return;
+    isScheduled = true;
     // Deferred: all watchers must see this write before they see the status update.
     queueMicrotask(() => {
-      isPlanned = false;
+      isScheduled = false;
       const due = [...changed];
       changed.clear();
       for (const key of isStopped ? [] : due) {
@@ -46,10 +46,10 @@ export function keepQuotaStatus(options: QuotaStatusOptions): Disposable {
       }
     });
   };
-  const ledgerWatch = ledger.onChange((key) => plan(key));
+  const ledgerWatch = ledger.onChange((key) => schedule(key));
   // A kind that starts being served can be counted from now on.
-  const registryWatch = registry.onChange(() => plan(...ledger.keys()));
-  plan(...ledger.keys());
+  const registryWatch = registry.onChange(() => schedule(...ledger.keys()));
+  schedule(...ledger.keys());
   return {
     [Symbol.dispose]() {
       isStopped = true;
@@ -76,6 +76,6 @@ function writeStatus({ ledger, storage, registry, fields, clock }: QuotaStatusOp
 /** usedOf omits kinds that are not served: their usage is unknown. */
 function usedOf({ used }: Account, registry: Registry): Record<string, string> {
   const known = new Set(registry.all().flatMap(({ scope, collection }) => (scope === 'Namespaced' ? collection : [])));
-  const shown = [...used].filter(([name]) => !name.startsWith('count/') || known.has(name.slice('count/'.length)));
-  return Object.fromEntries(shown.map(([name, amount]) => [name, formatQuantity(amount)]));
+  const reported = [...used].filter(([name]) => !name.startsWith('count/') || known.has(name.slice('count/'.length)));
+  return Object.fromEntries(reported.map(([name, amount]) => [name, formatQuantity(amount)]));
 }

@@ -3,7 +3,7 @@ import type { Amounts } from '../../objects/pod-amounts.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts';
 import { refuse } from '../admission.ts';
 import type { QuotaLedger } from './quota-ledger.ts';
-import { unsaid, usageOf } from './usage.ts';
+import { unspecifiedResources, usageOf } from './usage.ts';
 
 /** resourceQuotas rejects writes that exceed the quotas of a namespace. */
 export function resourceQuotas(ledger: QuotaLedger): AdmissionPlugin {
@@ -14,11 +14,11 @@ export function resourceQuotas(ledger: QuotaLedger): AdmissionPlugin {
       const { resource, namespace, object } = request;
       if (!object || !isCharged(request)) return;
       const { collection } = resource;
-      const accounts = ledger.accountsIn(namespace).filter(({ isAbout }) => isAbout(collection, object));
+      const accounts = ledger.accountsIn(namespace).filter(({ matches }) => matches(collection, object));
       if (accounts.length === 0) return;
       if (collection === 'pods') {
         for (const { name, limits } of accounts) {
-          const missing = unsaid(object, limits.keys());
+          const missing = unspecifiedResources(object, limits.keys());
           if (missing !== '') throw refuse(request, `failed quota: ${name}: must specify ${missing}`);
         }
       }

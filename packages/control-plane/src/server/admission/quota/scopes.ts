@@ -1,6 +1,6 @@
 import type { Pod, ResourceQuota } from '@bowline/kubernetes';
 import { qosClassOf } from '../../registry/kinds/core/pod/qos-class.ts';
-import type { Loose } from '../../registry/kinds/shared/loose.ts';
+import type { PartialObject } from '../../registry/kinds/shared/partial-object.ts';
 
 type PodSpec = NonNullable<Pod['spec']>;
 type Spec = NonNullable<ResourceQuota['spec']>;
@@ -55,7 +55,7 @@ function isTerminating({ activeDeadlineSeconds }: PodSpec): boolean {
 }
 
 function isBestEffort(spec: PodSpec): boolean {
-  return qosClassOf(spec as Loose<PodSpec>) === 'BestEffort';
+  return qosClassOf(spec as PartialObject<PodSpec>) === 'BestEffort';
 }
 
 function looksAcrossNamespaces({ affinity }: PodSpec): boolean {

@@ -26,8 +26,8 @@ const NAMED: ReadonlySet<string> = new Set([
   'replicationcontrollers',
 ]);
 
-/** VARYING holds the collections whose objects differ in usage: objects of other collections need not be parsed. */
-export const VARYING: ReadonlySet<string> = new Set(['pods', 'services', 'persistentvolumeclaims']);
+/** VARIABLE_USAGE_COLLECTIONS holds the collections whose objects differ in usage: objects of other collections need not be parsed. */
+export const VARIABLE_USAGE_COLLECTIONS: ReadonlySet<string> = new Set(['pods', 'services', 'persistentvolumeclaims']);
 
 /**
  * collectionCountedBy returns the collection whose objects count against a name in a quota; undefined for names that
@@ -75,13 +75,13 @@ function addService(usage: Map<string, Quantity>, { spec }: Service): void {
   if (spec?.type === 'NodePort') usage.set('services.nodeports', whole(ports.length));
   if (spec?.type !== 'LoadBalancer') return;
   usage.set('services.loadbalancers', ONE);
-  const onNodes = spec.allocateLoadBalancerNodePorts === false ? ports.filter(({ nodePort }) => nodePort) : ports;
-  usage.set('services.nodeports', whole(onNodes.length));
+  const nodePorts = spec.allocateLoadBalancerNodePorts === false ? ports.filter(({ nodePort }) => nodePort) : ports;
+  usage.set('services.nodeports', whole(nodePorts.length));
 }
 
 function addClaim(usage: Map<string, Quantity>, { metadata, spec }: PersistentVolumeClaim): void {
-  const asked = spec?.resources?.requests?.storage;
-  const storage = asked === undefined ? undefined : parseQuantity(asked);
+  const requested = spec?.resources?.requests?.storage;
+  const storage = requested === undefined ? undefined : parseQuantity(requested);
   if (storage) usage.set('requests.storage', storage);
   // The annotation predates the field and takes precedence.
   const annotated = metadata?.annotations?.['volume.beta.kubernetes.io/storage-class'];
@@ -95,13 +95,13 @@ function addClaim(usage: Map<string, Quantity>, { metadata, spec }: PersistentVo
 /**
  * Resources that every container of a Pod must specify if a quota limits them: otherwise usage could not be counted.
  */
-const DEMANDED = /^(?:(?:requests\.|limits\.)?(?:cpu|memory))$/;
+const REQUIRED = /^(?:(?:requests\.|limits\.)?(?:cpu|memory))$/;
 
 /**
- * unsaid returns the limited resources that containers of a Pod do not specify: `cpu for: a,b; memory for: b`. Empty if
+ * unspecifiedResources returns the limited resources that containers of a Pod do not specify: `cpu for: a,b; memory for: b`. Empty if
  * none.
  */
-export function unsaid({ spec }: Pod, limited: Iterable<string>): string {
+export function unspecifiedResources({ spec }: Pod, limited: Iterable<string>): string {
   if (spec?.resources) return '';
   const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].map(({ name, resources }) => ({
     name,
@@ -109,10 +109,10 @@ export function unsaid({ spec }: Pod, limited: Iterable<string>): string {
     limits: amountsIn(resources?.limits),
   }));
   const parts = [...limited].sort().flatMap((name) => {
-    if (!DEMANDED.test(name)) return [];
+    if (!REQUIRED.test(name)) return [];
     const [, field, resource = ''] = /^(?:(requests|limits)\.)?(.*)$/.exec(name) ?? [];
-    const silent = containers.filter((each) => !each[field === 'limits' ? 'limits' : 'requests'].has(resource));
-    const names = silent.map((each) => each.name).sort();
+    const unspecified = containers.filter((each) => !each[field === 'limits' ? 'limits' : 'requests'].has(resource));
+    const names = unspecified.map((each) => each.name).sort();
     return names.length === 0 ? [] : [`${name} for: ${names.join(',')}`];
   });
   return parts.join('; ');

@@ -35,8 +35,8 @@ export function kindOf(resource: ApiResource, subresource: string): GroupVersion
   return { group: part?.group ?? group, version: part?.version ?? version, kind: part?.kind ?? kind };
 }
 
-/** typed returns the object with apiVersion and kind set, as a webhook receives it. */
-export function typed(kind: GroupVersionKind, object: Draft): Draft {
+/** withType returns the object with apiVersion and kind set, as a webhook receives it. */
+export function withType(kind: GroupVersionKind, object: Draft): Draft {
   const { apiVersion: _, kind: __, ...rest } = object;
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, ...rest };
 }
@@ -69,8 +69,8 @@ export function requestOf(request: AdmissionRequest, resource: ApiResource, uid:
       groups: groups.length > 0 ? groups : undefined,
       extra: extra && Object.keys(extra).length > 0 ? extra : undefined,
     },
-    object: request.object ? typed(kind, request.object) : null,
-    oldObject: request.old ? typed(kind, request.old) : null,
+    object: request.object ? withType(kind, request.object) : null,
+    oldObject: request.old ? withType(kind, request.old) : null,
     dryRun: request.dryRun,
     options: optionsOf(request),
   };
@@ -99,27 +99,27 @@ function resourceOf({ group, version, resource }: ApiResource): Record<string, s
  * readVerdict parses a response; only mutating webhooks may return a patch. It throws a CallFailure for an invalid
  * response.
  */
-export function readVerdict(answer: unknown, uid: string, isMutating: boolean): Verdict {
-  const { apiVersion, kind, response } = recordOf(answer);
+export function readVerdict(reviewResponse: unknown, uid: string, isMutating: boolean): Verdict {
+  const { apiVersion, kind, response } = recordOf(reviewResponse);
   const [version, type] = [textOf(apiVersion), textOf(kind)];
   if (type !== KIND || !REVIEW_VERSIONS.includes(version)) throw unreadable(version, type);
-  if (typeof response !== 'object' || response === null) throw badAnswer('webhook response was absent');
-  const told = recordOf(response);
-  if (told.uid !== uid) throw badAnswer(`expected response.uid="${uid}", got "${textOf(told.uid)}"`);
+  if (typeof response !== 'object' || response === null) throw invalidResponse('webhook response was absent');
+  const fields = recordOf(response);
+  if (fields.uid !== uid) throw invalidResponse(`expected response.uid="${uid}", got "${textOf(fields.uid)}"`);
   if (version !== API_VERSION)
-    throw badAnswer(`expected webhook response of ${API_VERSION}, Kind=${KIND}, got ${version}, Kind=${KIND}`);
+    throw invalidResponse(`expected webhook response of ${API_VERSION}, Kind=${KIND}, got ${version}, Kind=${KIND}`);
   return {
-    allowed: told.allowed === true,
-    status: told.status === undefined || told.status === null ? undefined : recordOf(told.status),
-    patch: patchOf(told, isMutating),
-    warnings: Array.isArray(told.warnings) ? told.warnings.map(textOf) : [],
+    allowed: fields.allowed === true,
+    status: fields.status === undefined || fields.status === null ? undefined : recordOf(fields.status),
+    patch: patchOf(fields, isMutating),
+    warnings: Array.isArray(fields.warnings) ? fields.warnings.map(textOf) : [],
     auditAnnotations: Object.fromEntries(
-      Object.entries(recordOf(told.auditAnnotations)).map(([key, value]) => [key, textOf(value)]),
+      Object.entries(recordOf(fields.auditAnnotations)).map(([key, value]) => [key, textOf(value)]),
     ),
   };
 }
 
-function badAnswer(how: string): CallFailure {
+function invalidResponse(how: string): CallFailure {
   return new CallFailure(`received invalid webhook response: ${how}`);
 }
 
@@ -133,15 +133,17 @@ function patchOf({ patch, patchType }: Record<string, unknown>, isMutating: bool
   const given = typeof patch === 'string' && patch !== '' ? patch : undefined;
   const hasType = patchType !== undefined && patchType !== null;
   if (!isMutating) {
-    if (given !== undefined) throw badAnswer('validating webhook may not return response.patch');
-    if (hasType) throw badAnswer('validating webhook may not return response.patchType');
+    if (given !== undefined) throw invalidResponse('validating webhook may not return response.patch');
+    if (hasType) throw invalidResponse('validating webhook may not return response.patchType');
     return undefined;
   }
-  if (given !== undefined && !hasType) throw badAnswer('webhook returned response.patch but not response.patchType');
-  if (given === undefined && hasType) throw badAnswer('webhook returned response.patchType but not response.patch');
+  if (given !== undefined && !hasType)
+    throw invalidResponse('webhook returned response.patch but not response.patchType');
+  if (given === undefined && hasType)
+    throw invalidResponse('webhook returned response.patchType but not response.patch');
   if (hasType && patchType !== 'JSONPatch') {
     const type = textOf(patchType);
-    if (type === '') throw badAnswer('webhook returned invalid response.patchType of ""');
+    if (type === '') throw invalidResponse('webhook returned invalid response.patchType of ""');
     throw new CallFailure(`unsupported patch type "${type}"`);
   }
   return given === undefined ? undefined : Buffer.from(given, 'base64').toString('utf8');

@@ -76,11 +76,11 @@ const MEANINGS: Readonly<Record<number, string>> = {
 };
 
 /** Bodies of failed calls may be whole pages; their beginning is informative enough. */
-const LONGEST_QUOTE = 2_048;
+const MAX_QUOTE_LENGTH = 2_048;
 
 /** statusFailure returns the message for a response with an error status. */
 export function statusFailure(status: number, body: string): string {
-  const text = body.trim().slice(0, LONGEST_QUOTE);
+  const text = body.trim().slice(0, MAX_QUOTE_LENGTH);
   const meaning = MEANINGS[status];
   if (meaning !== undefined) return meaning;
   if (status === 403 || status === 406 || status === 415) return text || 'unknown';

@@ -22,10 +22,10 @@ export interface WebhookParts {
 }
 
 /**
- * concernedResource returns the resource in the version that a webhook expects if the webhook must be called, and
+ * matchingResource returns the resource in the version that a webhook expects if the webhook must be called, and
  * undefined otherwise.
  */
-export async function concernedResource(
+export async function matchingResource(
   { storage, registry, authorizer }: WebhookParts,
   webhook: Webhook,
   request: AdmissionRequest,
@@ -80,7 +80,7 @@ export async function invoke(
   const { uid, body } = reviewOf(request, resource);
   let verdict: Verdict;
   try {
-    verdict = readVerdict(await client.ask(webhook, body, request.signal), uid, isMutating);
+    verdict = readVerdict(await client.call(webhook, body, request.signal), uid, isMutating);
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;
     if (webhook.failsOpen) return undefined;

@@ -11,19 +11,19 @@ import { canonicalJson } from '../../json/canonical-json.ts';
 import type { ApiResource, Draft, Strategy } from '../../registry/api-resource.ts';
 import { internalError, StatusError } from '../../status/api-status.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts';
-import { kindOf, typed } from './admission-review.ts';
-import { concernedResource, invoke, type WebhookParts } from './invocation.ts';
+import { kindOf, withType } from './admission-review.ts';
+import { invoke, matchingResource, type WebhookParts } from './invocation.ts';
 import { isExempt } from './match-rules.ts';
 import { type Webhook, webhooksIn } from './webhook.ts';
 
-/** Rounds holds the state of a request between the two rounds in which it passes through the webhooks. */
-interface Rounds {
+/** ReinvocationState holds the state of a request between the two rounds in which it passes through the webhooks. */
+interface ReinvocationState {
   /** Webhooks that were called, may be reinvoked, and have seen every change so far. */
-  readonly asked: Set<string>;
+  readonly reinvocable: Set<string>;
   /** Webhooks that must be reinvoked because of a change after their call. */
   readonly outdated: Set<string>;
   /** The object, as JSON, after the last webhook. */
-  left: string;
+  lastObject: string;
 }
 
 /**
@@ -32,52 +32,52 @@ interface Rounds {
  * reinvocation.
  */
 export function mutatingWebhooks(parts: WebhookParts): AdmissionPlugin {
-  const requests = new WeakMap<AdmissionRequest, Rounds>();
+  const requests = new WeakMap<AdmissionRequest, ReinvocationState>();
   return {
     name: 'MutatingAdmissionWebhook',
     mutate(request) {
       const webhooks = webhooksIn(parts.storage, 'mutating');
       if (webhooks.length === 0 || isExempt(request)) return;
-      return ask(webhooks, request);
+      return callWebhooks(webhooks, request);
     },
   };
 
-  async function ask(webhooks: readonly Webhook[], given: AdmissionRequest): Promise<'again' | undefined> {
+  async function callWebhooks(webhooks: readonly Webhook[], given: AdmissionRequest): Promise<'again' | undefined> {
     const before = requests.get(given);
-    const rounds = before ?? { asked: new Set(), outdated: new Set(), left: '' };
+    const rounds = before ?? { reinvocable: new Set(), outdated: new Set(), lastObject: '' };
     requests.set(given, rounds);
-    const request = shown(given);
+    const request = asWebhookRequest(given);
     // Other plugins may have changed the object since the first round.
-    if (before && canonicalJson(request.object) !== before.left) outdate(rounds);
+    if (before && canonicalJson(request.object) !== before.lastObject) markOutdated(rounds);
     let again: 'again' | undefined;
     for (const webhook of webhooks) {
       if (before && !rounds.outdated.has(webhook.id)) continue;
-      const resource = await concernedResource(parts, webhook, request);
+      const resource = await matchingResource(parts, webhook, request);
       if (!resource) continue;
       rounds.outdated.delete(webhook.id);
       const verdict = await invoke(parts, webhook, request, resource, true);
-      if (verdict?.patch !== undefined && patched(webhook, request, resource, verdict.patch)) {
-        takeBack(given, request);
-        outdate(rounds);
+      if (verdict?.patch !== undefined && applyPatch(webhook, request, resource, verdict.patch)) {
+        applyChanges(given, request);
+        markOutdated(rounds);
         again = 'again';
       }
-      if (webhook.isReinvoked) rounds.asked.add(webhook.id);
+      if (webhook.isReinvoked) rounds.reinvocable.add(webhook.id);
     }
-    if (request.object) rounds.left = canonicalJson(request.object);
+    if (request.object) rounds.lastObject = canonicalJson(request.object);
     return again;
   }
 }
 
-function outdate({ asked, outdated }: Rounds): void {
-  for (const id of asked) outdated.add(id);
-  asked.clear();
+function markOutdated({ reinvocable, outdated }: ReinvocationState): void {
+  for (const id of reinvocable) outdated.add(id);
+  reinvocable.clear();
 }
 
 /**
- * patched applies a patch and reports whether it changed anything. An invalid patch is not a failure that the failure
+ * applyPatch applies a patch and reports whether it changed anything. An invalid patch is not a failure that the failure
  * policy ignores.
  */
-function patched(webhook: Webhook, request: AdmissionRequest, resource: ApiResource, text: string): boolean {
+function applyPatch(webhook: Webhook, request: AdmissionRequest, resource: ApiResource, text: string): boolean {
   const { object, subresource } = request;
   const operations = operationsIn(text);
   if (operations.length === 0) return false;
@@ -89,9 +89,9 @@ function patched(webhook: Webhook, request: AdmissionRequest, resource: ApiResou
   const strategy = strategyOf(request.resource, subresource);
   let made: Draft;
   try {
-    const document = applyJsonPatch(typed(kindOf(resource, subresource), object), operations);
+    const document = applyJsonPatch(withType(kindOf(resource, subresource), object), operations);
     const decoded = strategy.decode(document as Record<string, unknown>).object;
-    made = typed(kindOf(request.resource, subresource), decoded);
+    made = withType(kindOf(request.resource, subresource), decoded);
   } catch (error) {
     if (!(error instanceof BowlineError) && !(error instanceof StatusError)) throw error;
     // The prefix names a kind that the client did not send.
@@ -99,7 +99,7 @@ function patched(webhook: Webhook, request: AdmissionRequest, resource: ApiResou
   }
   strategy.applyDefaults?.(made);
   keepManagedFields(request, object, made);
-  become(object, made);
+  replaceContent(object, made);
   return canonicalJson(object) !== before;
 }
 
@@ -134,8 +134,8 @@ function keepManagedFields({ warnings }: AdmissionRequest, object: Draft, { meta
   );
 }
 
-/** become replaces the content of an object in place: callers hold references to the object and to its metadata. */
-function become(object: Draft, made: Draft): void {
+/** replaceContent replaces the content of an object in place: callers hold references to the object and to its metadata. */
+function replaceContent(object: Draft, made: Draft): void {
   const { metadata } = object;
   const { apiVersion, kind } = object;
   replaceMembers(metadata, made.metadata);
@@ -149,19 +149,19 @@ function replaceMembers(target: object, source: object): void {
 }
 
 /**
- * shown returns a request as webhooks see it: a request for a subresource of another kind, such as Scale, holds objects
+ * asWebhookRequest returns a request as webhooks see it: a request for a subresource of another kind, such as Scale, holds objects
  * of that kind.
  */
-export function shown(request: AdmissionRequest): AdmissionRequest {
+export function asWebhookRequest(request: AdmissionRequest): AdmissionRequest {
   const { object, old } = request;
   const projection = projectionOf(request);
   if (!projection) return request;
-  return { ...request, object: object && projection.show(object), old: old && projection.show(old) };
+  return { ...request, object: object && projection.project(object), old: old && projection.project(old) };
 }
 
-/** takeBack copies the changes that were made to the shown request back to the original request. */
-export function takeBack(request: AdmissionRequest, seen: AdmissionRequest): void {
-  if (request !== seen && request.object && seen.object) projectionOf(request)?.take(request.object, seen.object);
+/** applyChanges copies the changes that were made to the webhook request back to the original request. */
+export function applyChanges(request: AdmissionRequest, seen: AdmissionRequest): void {
+  if (request !== seen && request.object && seen.object) projectionOf(request)?.applyTo(request.object, seen.object);
 }
 
 function projectionOf({ resource, subresource }: AdmissionRequest) {

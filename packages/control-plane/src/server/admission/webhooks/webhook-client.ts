@@ -17,10 +17,10 @@ export interface WebhookClientOptions {
 }
 
 /** A response may hold a base64 patch that replaces a whole object of the maximum size, but not more. */
-const MOST_ANSWER_BYTES = 8 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 const DEFAULT_SERVICE_PORT = 443;
 /** How long an idle connection stays open. */
-const IDLE_MS = 30_000;
+const IDLE_TIMEOUT_MS = 30_000;
 
 /** WebhookClient calls webhooks. Disposing of it closes its connections. */
 export class WebhookClient implements Disposable {
@@ -32,22 +32,22 @@ export class WebhookClient implements Disposable {
     this.#options = options;
   }
 
-  /** ask sends a review and returns the parsed response unchecked. It throws a CallFailure if the call fails. */
-  async ask({ clientConfig, timeoutSeconds }: Webhook, review: string, signal: AbortSignal): Promise<unknown> {
-    const asked = `${urlOf(clientConfig)}?timeout=${timeoutSeconds}s`;
+  /** call sends a review and returns the parsed response unchecked. It throws a CallFailure if the call fails. */
+  async call({ clientConfig, timeoutSeconds }: Webhook, review: string, signal: AbortSignal): Promise<unknown> {
+    const requestUrl = `${urlOf(clientConfig)}?timeout=${timeoutSeconds}s`;
     const ended = new AbortController();
     const end = (): void => ended.abort('context canceled');
     if (signal.aborted) end();
     signal.addEventListener('abort', end, { once: true });
     using _timer = this.#options.clock.setTimer(timeoutSeconds * 1_000, () => ended.abort('context deadline exceeded'));
     try {
-      const { status, body } = await this.#post(clientConfig, new URL(asked), review, ended.signal);
-      if (status < 200 || status > 206) throw new AnsweredFailure(statusFailure(status, body));
+      const { status, body } = await this.#post(clientConfig, new URL(requestUrl), review, ended.signal);
+      if (status < 200 || status > 206) throw new ServerFailure(statusFailure(status, body));
       return parse(body);
     } catch (error) {
-      if (error instanceof AnsweredFailure) throw new CallFailure(`failed to call webhook: ${error.message}`);
+      if (error instanceof ServerFailure) throw new CallFailure(`failed to call webhook: ${error.message}`);
       const why = ended.signal.aborted ? String(ended.signal.reason) : failureOf(error);
-      throw new CallFailure(`failed to call webhook: Post ${JSON.stringify(asked)}: ${why}`);
+      throw new CallFailure(`failed to call webhook: Post ${JSON.stringify(requestUrl)}: ${why}`);
     } finally {
       signal.removeEventListener('abort', end);
     }
@@ -57,13 +57,13 @@ export class WebhookClient implements Disposable {
     this.#agent?.destroy();
   }
 
-  async #post(config: WebhookClientConfig, url: URL, review: string, signal: AbortSignal): Promise<HttpAnswer> {
+  async #post(config: WebhookClientConfig, url: URL, review: string, signal: AbortSignal): Promise<HttpResponse> {
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const address = await this.#addressOf(config, { host, port: Number(url.port) || DEFAULT_SERVICE_PORT });
     // Many servers never call a webhook, and loading TLS takes time.
     const https = await import('node:https');
     signal.throwIfAborted();
-    this.#agent ??= new https.Agent({ keepAlive: true, maxSockets: 64, maxFreeSockets: 4, timeout: IDLE_MS });
+    this.#agent ??= new https.Agent({ keepAlive: true, maxSockets: 64, maxFreeSockets: 4, timeout: IDLE_TIMEOUT_MS });
     const options: RequestOptions = {
       ...address,
       path: `${url.pathname}${url.search}`,
@@ -93,38 +93,40 @@ export class WebhookClient implements Disposable {
   }
 }
 
-interface HttpAnswer {
+interface HttpResponse {
   readonly status: number;
   readonly body: string;
 }
 
-function send(https: typeof import('node:https'), options: RequestOptions, review: string): Promise<HttpAnswer> {
+function send(https: typeof import('node:https'), options: RequestOptions, review: string): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    let isAnswered = false;
-    const sent = https.request(options, (answer) => {
-      isAnswered = true;
+    let hasResponse = false;
+    const sent = https.request(options, (response) => {
+      hasResponse = true;
       const chunks: Buffer[] = [];
       let size = 0;
-      answer.on('data', (chunk: Buffer) => {
+      response.on('data', (chunk: Buffer) => {
         size += chunk.length;
         chunks.push(chunk);
-        if (size > MOST_ANSWER_BYTES)
-          answer.destroy(new CallFailure(`the response is larger than ${MOST_ANSWER_BYTES} bytes`));
+        if (size > MAX_RESPONSE_BYTES)
+          response.destroy(new CallFailure(`the response is larger than ${MAX_RESPONSE_BYTES} bytes`));
       });
-      answer.on('error', reject);
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }));
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }),
+      );
     });
     sent.on('error', (error: NodeJS.ErrnoException) => {
       // The server closed an idle connection: retry on a new one and report no failure.
-      if (sent.reusedSocket && !isAnswered && error.code === 'ECONNRESET') resolve(send(https, options, review));
+      if (sent.reusedSocket && !hasResponse && error.code === 'ECONNRESET') resolve(send(https, options, review));
       else reject(error);
     });
     sent.end(review);
   });
 }
 
-/** AnsweredFailure is a failure that the server itself reported: the message then omits the address. */
-class AnsweredFailure extends Error {}
+/** ServerFailure is a failure that the server itself reported: the message then omits the address. */
+class ServerFailure extends Error {}
 
 function urlOf({ url, service }: WebhookClientConfig): string {
   if (url) {
@@ -146,6 +148,6 @@ function parse(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    throw new AnsweredFailure("couldn't get version/kind; json parse error: the response is not JSON");
+    throw new ServerFailure("couldn't get version/kind; json parse error: the response is not JSON");
   }
 }

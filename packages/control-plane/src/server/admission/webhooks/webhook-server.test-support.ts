@@ -2,8 +2,8 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createCertificateAuthority, issueCertificate } from '@bowline/machinery';
 
-/** Asked is the request of a review that the server received. */
-export type Asked = Record<string, unknown> & {
+/** ReviewRequest is the request of a review that the server received. */
+export type ReviewRequest = Record<string, unknown> & {
   readonly uid: string;
   readonly operation: string;
   readonly name?: string;
@@ -24,8 +24,8 @@ export interface WebhookServer extends AsyncDisposable {
   /** The certificate authority, in the format of `caBundle`. */
   readonly caBundle: string;
   /** The requests received at a path, in order. */
-  asked(path: string): readonly Asked[];
-  forget(): void;
+  received(path: string): readonly ReviewRequest[];
+  clearRequests(): void;
   /** closeConnections closes all connections without notice, as a server does with idle ones. */
   closeConnections(): void;
 }
@@ -36,9 +36,9 @@ export function patch(...operations: readonly object[]): Reply {
   return { response: { allowed: true, patchType: 'JSONPatch', patch: text } };
 }
 
-/** startWebhookServer starts a server that answers each path with its function in `answers`. */
+/** startWebhookServer starts a server that answers each path with its function in `replies`. */
 export async function startWebhookServer(
-  answers: Readonly<Record<string, (asked: Asked) => Reply>>,
+  replies: Readonly<Record<string, (received: ReviewRequest) => Reply>>,
 ): Promise<WebhookServer> {
   const authority = await createCertificateAuthority({ commonName: 'webhooks' });
   const { certificatePem, keyPem } = await issueCertificate({
@@ -48,7 +48,7 @@ export async function startWebhookServer(
     dnsNames: ['hooks.default.svc'],
     usages: ['server'],
   });
-  let seen: { readonly path: string; readonly asked: Asked }[] = [];
+  let seen: { readonly path: string; readonly received: ReviewRequest }[] = [];
   const server = createServer({ cert: certificatePem, key: keyPem }, (request, response) => {
     let text = '';
     request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
@@ -57,11 +57,11 @@ export async function startWebhookServer(
       const review = JSON.parse(text || '{}') as {
         readonly apiVersion: string;
         readonly kind: string;
-        readonly request: Asked;
+        readonly request: ReviewRequest;
       };
-      const asked = review.request;
-      seen.push({ path: pathname, asked });
-      const reply = answers[pathname]?.(asked) ?? { status: 404 };
+      const received = review.request;
+      seen.push({ path: pathname, received });
+      const reply = replies[pathname]?.(received) ?? { status: 404 };
       if (reply === 'silence') return;
       if ('status' in reply) {
         response.writeHead(reply.status, reply.headers).end(reply.body);
@@ -70,15 +70,15 @@ export async function startWebhookServer(
       const { apiVersion, kind } = review;
       response
         .writeHead(200, { 'content-type': 'application/json' })
-        .end(JSON.stringify({ apiVersion, kind, response: { uid: asked.uid, ...reply.response } }));
+        .end(JSON.stringify({ apiVersion, kind, response: { uid: received.uid, ...reply.response } }));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
     caBundle: Buffer.from(authority.certificatePem).toString('base64'),
-    asked: (path) => seen.filter((each) => each.path === path).map(({ asked }) => asked),
-    forget() {
+    received: (path) => seen.filter((each) => each.path === path).map(({ received }) => received),
+    clearRequests() {
       seen = [];
     },
     closeConnections: () => server.closeAllConnections(),

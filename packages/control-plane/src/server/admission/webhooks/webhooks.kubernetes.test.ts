@@ -5,9 +5,9 @@ import { CREDENTIAL_ID } from '../../authentication/user-info.ts';
 import { type BothServers, bothServers, essential } from '../../authorization/both-servers.test-support.ts';
 import { ADMIN } from '../../authorization/guarded-server.test-support.ts';
 import {
-  type Asked,
   patch,
   type Reply,
+  type ReviewRequest,
   startWebhookServer,
   type WebhookServer,
 } from './webhook-server.test-support.ts';
@@ -17,7 +17,7 @@ const MAPS = '/api/v1/namespaces/NS/configmaps';
 const LABEL = 'case.ex.test';
 
 const allowed: Reply = { response: { allowed: true } };
-const ANSWERS: Readonly<Record<string, (asked: Asked) => Reply>> = {
+const REPLIES: Readonly<Record<string, (request: ReviewRequest) => Reply>> = {
   '/allow': () => allowed,
   '/allow-too': () => allowed,
   '/deny': () => ({
@@ -56,10 +56,10 @@ const ANSWERS: Readonly<Record<string, (asked: Asked) => Reply>> = {
     headers: { 'content-type': 'application/json' },
     body: '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}',
   }),
-  '/wrong-kind': (asked) => ({
+  '/wrong-kind': (request) => ({
     status: 200,
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', response: { uid: asked.uid, allowed: true } }),
+    body: JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', response: { uid: request.uid, allowed: true } }),
   }),
   '/status-500': () => ({ status: 500, body: 'broken "here"' }),
   '/status-418': () => ({ status: 418 }),
@@ -79,7 +79,7 @@ interface Case {
 
 /** One configuration of each type holds all of them; the label of an object selects the webhook that is called. */
 const CASES: readonly Case[] = [
-  ...Object.keys(ANSWERS)
+  ...Object.keys(REPLIES)
     .filter((path) => path !== '/silence' && !path.startsWith('/tell'))
     .flatMap((path): Case[] => [
       { name: `m${path.replace('/', '-')}`, type: 'mutating', path },
@@ -192,7 +192,7 @@ const OTHERS: ReadonlySet<string> = new Set([
   CREDENTIAL_ID,
 ]);
 
-const TELLING: readonly Case[] = (['mutating', 'validating'] as const).map((type) => ({
+const RECORDING_CASES: readonly Case[] = (['mutating', 'validating'] as const).map((type) => ({
   name: `tell-${type}`,
   type,
   path: `/tell-${type}`,
@@ -206,11 +206,11 @@ let servers: BothServers;
 let server: WebhookServer;
 beforeAll(async () => {
   servers = await bothServers({ admits: true, clock: systemClock });
-  server = await startWebhookServer(ANSWERS);
+  server = await startWebhookServer(REPLIES);
   // The placeholders are replaced wherever they occur, also in a certificate.
   while (/NS|OWN|URL/.test(server.caBundle)) {
     await server[Symbol.asyncDispose]();
-    server = await startWebhookServer(ANSWERS);
+    server = await startWebhookServer(REPLIES);
   }
   for (const [name, spec] of [
     ['headed', { ports: [{ port: 443 }] }],
@@ -220,7 +220,7 @@ beforeAll(async () => {
   }
   for (const type of ['mutating', 'validating'] as const) {
     const path = `${CONFIGURATIONS}/${type}webhookconfigurations`;
-    const own = [...CASES, ...TELLING].filter((each) => (each.type ?? 'validating') === type);
+    const own = [...CASES, ...RECORDING_CASES].filter((each) => (each.type ?? 'validating') === type);
     const webhooks = [...own, { name: `probe-${type}`, path: '/deny' }].map(webhookOf);
     const { real, ours } = await servers.both(ADMIN, 'POST', path, { metadata: { name: 'OWN' }, webhooks });
     expect([real.code, ours.code], JSON.stringify([real.body.message, ours.body.message])).toEqual([201, 201]);
@@ -232,7 +232,7 @@ afterAll(async () => {
   await servers?.[Symbol.asyncDispose]();
   await server?.[Symbol.asyncDispose]();
 });
-beforeEach(() => server.forget());
+beforeEach(() => server.clearRequests());
 
 function webhookOf({ name, path, more }: Case): object {
   const webhook = {
@@ -254,9 +254,9 @@ function create(name: string, { query = '', data = { a: '1' } } = {}) {
 }
 
 /** comparable returns both answers without values that differ between objects. */
-function comparable(told: Parameters<typeof essential>[0]): unknown {
+function comparable(received: Parameters<typeof essential>[0]): unknown {
   return JSON.parse(
-    JSON.stringify(essential(told))
+    JSON.stringify(essential(received))
       .replaceAll(/made-[a-z0-9]{5}/g, 'made-NNNNN')
       .replaceAll(/"uid=[^"]*"|[0-9a-f]{8}-[0-9a-f-]{27}/g, 'UID')
       // The real server includes a location in its source, and its library words the failure of a patch
@@ -342,27 +342,27 @@ describe('webhooks receive the same reviews as from the real server', () => {
     await servers.both(ADMIN, 'POST', '/api/v1/namespaces/NS/serviceaccounts', { metadata: { name: 'teller' } });
     if (path.includes('many'))
       await servers.both(ADMIN, 'POST', MAPS, { metadata: { name: 'one', labels: { many: '' } } });
-    server.forget();
+    server.clearRequests();
     const { real, ours } = await servers.both(ADMIN, method, path, body, headers);
     expect(ours.code, JSON.stringify(ours.body)).toBe(real.code);
     expect(real.code).toBeLessThan(300);
     // The real server completes a TokenRequest before it calls the second webhook.
     for (const type of path.endsWith('/token') ? ['mutating'] : ['mutating', 'validating']) {
       const people = ['admin', 'ann'];
-      const told = server
-        .asked(`/tell-${type}`)
+      const received = server
+        .received(`/tell-${type}`)
         .filter(({ userInfo }) => people.includes((userInfo as { username: string }).username));
       // The real server retries a patch that conflicts with a controller, and calls the webhook again; our server is
       // called last.
-      if (path.startsWith(APPS)) expect(told.length, type).toBeGreaterThanOrEqual(2);
-      else expect(told.length, type).toBe(2);
-      expect(toldOf(told.at(-1)), type).toEqual(toldOf(told.at(-2)));
+      if (path.startsWith(APPS)) expect(received.length, type).toBeGreaterThanOrEqual(2);
+      else expect(received.length, type).toBe(2);
+      expect(comparableRequest(received.at(-1)), type).toEqual(comparableRequest(received.at(-2)));
     }
   });
 
-  /** toldOf returns a request without what the real controllers add and without values that differ between objects. */
-  function toldOf(asked: Asked | undefined): unknown {
-    const text = JSON.stringify(asked, (key, value: unknown) => (OTHERS.has(key) ? undefined : (value ?? undefined)));
+  /** comparableRequest returns a request without what the real controllers add and without values that differ between objects. */
+  function comparableRequest(request: ReviewRequest | undefined): unknown {
+    const text = JSON.stringify(request, (key, value: unknown) => (OTHERS.has(key) ? undefined : (value ?? undefined)));
     return JSON.parse(
       text
         .replaceAll(/"(extra|annotations)":\{\},?/g, '')

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ADMIN, type GuardedServer, startGuardedServer } from '../../authorization/guarded-server.test-support.ts';
 import type { ServiceResolver } from './service-address.ts';
 import {
-  type Asked,
   patch,
   type Reply,
+  type ReviewRequest,
   startWebhookServer,
   type WebhookServer,
 } from './webhook-server.test-support.ts';
@@ -16,16 +16,18 @@ const POD = { metadata: { name: 'a' }, spec: { containers: [{ name: 'a', image: 
 
 let server: WebhookServer;
 /** The responses of the webhooks by path; each test sets its own. */
-let answers: Record<string, (asked: Asked) => Reply> = {};
+let replies: Record<string, (received: ReviewRequest) => Reply> = {};
 beforeAll(async () => {
   server = await startWebhookServer(
-    Object.fromEntries(['/a', '/b', '/c'].map((path) => [path, (asked: Asked) => answers[path]?.(asked) ?? allowed])),
+    Object.fromEntries(
+      ['/a', '/b', '/c'].map((path) => [path, (received: ReviewRequest) => replies[path]?.(received) ?? allowed]),
+    ),
   );
 });
 afterAll(() => server[Symbol.asyncDispose]());
 beforeEach(() => {
-  server.forget();
-  answers = {};
+  server.clearRequests();
+  replies = {};
 });
 
 const allowed: Reply = { response: { allowed: true } };
@@ -39,8 +41,8 @@ interface Hook {
 
 async function start(hooks: readonly Hook[], resolveService?: ServiceResolver): Promise<GuardedServer> {
   const t = startGuardedServer({ admits: true, resolveService });
-  await t.ask(ADMIN, 'POST', '/api/v1/namespaces', { metadata: { name: 'default' } });
-  await t.ask(ADMIN, 'POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
+  await t.send(ADMIN, 'POST', '/api/v1/namespaces', { metadata: { name: 'default' } });
+  await t.send(ADMIN, 'POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
   for (const { type = 'mutating', configuration = 'hooks', path = '/a', more } of hooks) {
     const webhook = {
       name: `${path.slice(1)}.${configuration}.test`,
@@ -51,22 +53,22 @@ async function start(hooks: readonly Hook[], resolveService?: ServiceResolver): 
       ...more,
     };
     const collection = `${CONFIGURATIONS}/${type}webhookconfigurations`;
-    const there = await t.ask(ADMIN, 'GET', `${collection}/${configuration}`);
-    const webhooks = [...((there.body.webhooks as object[] | undefined) ?? []), webhook];
+    const existing = await t.send(ADMIN, 'GET', `${collection}/${configuration}`);
+    const webhooks = [...((existing.body.webhooks as object[] | undefined) ?? []), webhook];
     const { code, body } =
-      there.code === 404
-        ? await t.ask(ADMIN, 'POST', collection, { metadata: { name: configuration }, webhooks })
-        : await t.ask(ADMIN, 'PUT', `${collection}/${configuration}`, { ...there.body, webhooks });
+      existing.code === 404
+        ? await t.send(ADMIN, 'POST', collection, { metadata: { name: configuration }, webhooks })
+        : await t.send(ADMIN, 'PUT', `${collection}/${configuration}`, { ...existing.body, webhooks });
     expect(code, body.message).toBeLessThan(300);
   }
-  server.forget();
+  server.clearRequests();
   return t;
 }
 
 const append =
   (letter: string) =>
-  (asked: Asked): Reply => {
-    const before = (asked.object as { data?: { seen?: string } } | null)?.data?.seen ?? '';
+  (received: ReviewRequest): Reply => {
+    const before = (received.object as { data?: { seen?: string } } | null)?.data?.seen ?? '';
     return patch({ op: 'add', path: '/data', value: { seen: before + letter } });
   };
 
@@ -77,8 +79,8 @@ describe('mutating webhooks', () => {
       { configuration: 'm', path: '/b' },
       { configuration: 'm', path: '/c' },
     ]);
-    answers = { '/a': append('a'), '/b': append('b'), '/c': append('c') };
-    const { body } = await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
+    replies = { '/a': append('a'), '/b': append('b'), '/c': append('c') };
+    const { body } = await t.send(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
     expect(body.data).toEqual({ seen: 'bca' });
   });
 
@@ -88,45 +90,45 @@ describe('mutating webhooks', () => {
       { path: '/b' },
       { path: '/c', more: { reinvocationPolicy: 'IfNeeded' } },
     ]);
-    answers = { '/b': append('b') };
-    await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
-    expect(['/a', '/b', '/c'].map((path) => server.asked(path).length)).toEqual([2, 1, 1]);
-    expect(server.asked('/a')[1]?.object).toMatchObject({ data: { seen: 'b' } });
+    replies = { '/b': append('b') };
+    await t.send(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
+    expect(['/a', '/b', '/c'].map((path) => server.received(path).length)).toEqual([2, 1, 1]);
+    expect(server.received('/a')[1]?.object).toMatchObject({ data: { seen: 'b' } });
   });
 
   it('have their changes completed by the other plugins, and see the result if they are reinvoked', async () => {
     using t = await start([{ path: '/a', more: { reinvocationPolicy: 'IfNeeded' } }]);
-    answers = {
+    replies = {
       '/a': ({ object }) => {
         const { containers } = (object as unknown as { spec: { containers: { name: string }[] } }).spec;
         if (containers.length > 1) return allowed;
         return patch({ op: 'add', path: '/spec/containers/-', value: { name: 'side', image: 'b' } });
       },
     };
-    const { code, body } = await t.ask(ADMIN, 'POST', PODS, POD);
+    const { code, body } = await t.send(ADMIN, 'POST', PODS, POD);
     expect(code, body.message).toBe(201);
     const { containers } = body.spec as {
       containers: { volumeMounts?: { mountPath: string }[]; imagePullPolicy: string }[];
     };
     expect(containers[1]?.volumeMounts?.[0]?.mountPath).toBe('/var/run/secrets/kubernetes.io/serviceaccount');
     expect(containers[1]?.imagePullPolicy).toBeDefined();
-    expect(server.asked('/a').length).toBe(2);
+    expect(server.received('/a').length).toBe(2);
   });
 
   it('cannot change fields that the server sets or the namespace of an object', async () => {
     using t = await start([{}]);
-    answers = {
+    replies = {
       '/a': () =>
         patch(
           { op: 'add', path: '/metadata/uid', value: 'mine' },
           { op: 'add', path: '/metadata/managedFields', value: [{ manager: 'x', operation: 'Odd', apiVersion: 'v1' }] },
         ),
     };
-    const { body } = await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' }, data: { a: 'b' } });
+    const { body } = await t.send(ADMIN, 'POST', MAPS, { metadata: { name: 'x' }, data: { a: 'b' } });
     expect(body.metadata?.uid).toMatch(/^[0-9a-f-]{36}$/);
     expect(body.metadata?.managedFields).toMatchObject([{ operation: 'Update' }]);
-    answers = { '/a': () => patch({ op: 'replace', path: '/metadata/namespace', value: 'kube-system' }) };
-    const moved = await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'y' } });
+    replies = { '/a': () => patch({ op: 'replace', path: '/metadata/namespace', value: 'kube-system' }) };
+    const moved = await t.send(ADMIN, 'POST', MAPS, { metadata: { name: 'y' } });
     expect([moved.code, moved.body.message]).toEqual([400, expect.stringContaining('does not match the namespace')]);
   });
 
@@ -136,9 +138,9 @@ describe('mutating webhooks', () => {
         more: { rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['DELETE'], resources: ['configmaps'] }] },
       },
     ]);
-    await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
-    answers = { '/a': append('a') };
-    const { code, body } = await t.ask(ADMIN, 'DELETE', `${MAPS}/x`);
+    await t.send(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
+    replies = { '/a': append('a') };
+    const { code, body } = await t.send(ADMIN, 'DELETE', `${MAPS}/x`);
     expect([code, body.message]).toEqual([
       500,
       expect.stringContaining('attempted to modify the object, which is not supported'),
@@ -147,7 +149,7 @@ describe('mutating webhooks', () => {
 
   it('treat a field named __proto__ as data', async () => {
     using t = await start([{}]);
-    answers = {
+    replies = {
       '/a': () => ({
         response: {
           allowed: true,
@@ -156,7 +158,7 @@ describe('mutating webhooks', () => {
         },
       }),
     };
-    const { body } = await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
+    const { body } = await t.send(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
     expect(Object.keys(body.data as object)).toEqual(['__proto__']);
   });
 });
@@ -171,8 +173,8 @@ describe('webhooks', () => {
     ],
   ])('are called when the permissions of the user match their condition: %s', async (expression, times) => {
     using t = await start([{ more: { matchConditions: [{ name: 'a', expression }] } }]);
-    expect((await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } })).code).toBe(201);
-    expect(server.asked('/a')).toHaveLength(times);
+    expect((await t.send(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } })).code).toBe(201);
+    expect(server.received('/a')).toHaveLength(times);
   });
 
   it.each([
@@ -192,32 +194,32 @@ describe('webhooks', () => {
     const expression = `lists.range(${rounds}).all(x, lists.range(300).all(y, y >= x - x))`;
     const matchConditions = Array.from({ length: count }, (__, index) => ({ name: `c${index}`, expression }));
     using t = await start([{ more: { matchConditions } }]);
-    const { code, body } = await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
+    const { code, body } = await t.send(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
     expect(code).toBe(403);
     expect(body.message).toMatch(new RegExp(why));
-    expect(server.asked('/a')).toHaveLength(0);
+    expect(server.received('/a')).toHaveLength(0);
   });
 
   it('are never called for webhook configurations', async () => {
     using t = await start([{ type: 'validating' }, { type: 'mutating' }]);
-    answers = { '/a': () => ({ response: { allowed: false } }) };
-    expect((await t.ask(ADMIN, 'DELETE', `${CONFIGURATIONS}/validatingwebhookconfigurations/hooks`)).code).toBe(200);
-    expect((await t.ask(ADMIN, 'DELETE', `${CONFIGURATIONS}/mutatingwebhookconfigurations/hooks`)).code).toBe(200);
-    expect((await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } })).code).toBe(201);
+    replies = { '/a': () => ({ response: { allowed: false } }) };
+    expect((await t.send(ADMIN, 'DELETE', `${CONFIGURATIONS}/validatingwebhookconfigurations/hooks`)).code).toBe(200);
+    expect((await t.send(ADMIN, 'DELETE', `${CONFIGURATIONS}/mutatingwebhookconfigurations/hooks`)).code).toBe(200);
+    expect((await t.send(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } })).code).toBe(201);
   });
 
   it('fail when they do not respond within the timeout, by the clock of the server', async () => {
     using t = await start([{ type: 'validating', more: { timeoutSeconds: 30 } }]);
-    const asked = new Promise<void>((resolve) => {
-      answers = {
+    const received = new Promise<void>((resolve) => {
+      replies = {
         '/a': () => {
           resolve();
           return 'silence';
         },
       };
     });
-    const created = t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
-    await asked;
+    const created = t.send(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
+    await received;
     await t.clock.advance(30_000);
     const { code, body } = await created;
     const why = `failed calling webhook "a.hooks.test": failed to call webhook: Post "${server.url}/a?timeout=30s": context deadline exceeded`;
@@ -227,14 +229,14 @@ describe('webhooks', () => {
   it('are called on a new connection if the idle one was closed', async () => {
     using t = await start([{ type: 'validating' }]);
     for (const name of ['x', 'y', 'z']) {
-      expect((await t.ask(ADMIN, 'POST', MAPS, { metadata: { name } })).code).toBe(201);
+      expect((await t.send(ADMIN, 'POST', MAPS, { metadata: { name } })).code).toBe(201);
       server.closeConnections();
     }
   });
 
   it('return warnings with an allowed request, truncated when they are too long', async () => {
     using t = await start([{ type: 'validating' }]);
-    answers = {
+    replies = {
       '/a': () => ({ response: { allowed: true, warnings: ['careful', 'x'.repeat(10_000), 'y'.repeat(10_000)] } }),
     };
     const { headers } = await t.server.handle({
@@ -254,8 +256,8 @@ describe('webhooks', () => {
 
   it('add annotations to the audit event', async () => {
     using t = await start([{ type: 'validating' }]);
-    answers = { '/a': () => ({ response: { allowed: true, auditAnnotations: { why: 'because' } } }) };
-    await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
+    replies = { '/a': () => ({ response: { allowed: true, auditAnnotations: { why: 'because' } } }) };
+    await t.send(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
     expect(t.audited.at(-1)?.annotations).toEqual({ 'a.hooks.test/why': 'because' });
   });
 
@@ -264,21 +266,21 @@ describe('webhooks', () => {
     const service = { namespace: 'default', name: 'hooks', path: '/a' };
     using t = await start(
       [{ type: 'validating', more: { clientConfig: { service, caBundle: server.caBundle } } }],
-      (asked) => (asked.port === 443 ? { host: '127.0.0.1', port } : undefined),
+      (received) => (received.port === 443 ? { host: '127.0.0.1', port } : undefined),
     );
-    const created = await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
+    const created = await t.send(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
     expect(created.body.message).toContain(
       'Post "https://hooks.default.svc:443/a?timeout=10s": service "hooks" not found',
     );
     const services = t.server.registry.find('', 'v1', 'services')?.collection ?? '';
     const put = (spec: object): void => {
-      const there = t.server.storage.get(services, 'default/hooks');
+      const existing = t.server.storage.get(services, 'default/hooks');
       const object = { metadata: { name: 'hooks', namespace: 'default' }, spec };
-      if (there) t.server.storage.update(services, 'default/hooks', there.revision, object);
+      if (existing) t.server.storage.update(services, 'default/hooks', existing.revision, object);
       else t.server.storage.create(services, 'default/hooks', object);
     };
     put({ type: 'ClusterIP', clusterIP: '10.0.0.9', ports: [{ port: 443 }] });
-    expect((await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } })).code).toBe(201);
+    expect((await t.send(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } })).code).toBe(201);
     const external = { ...service, port };
     using u = await start([
       { type: 'validating', more: { clientConfig: { service: external, caBundle: server.caBundle } } },
@@ -287,7 +289,7 @@ describe('webhooks', () => {
       metadata: { name: 'hooks', namespace: 'default' },
       spec: { type: 'ExternalName', externalName: '127.0.0.1' },
     } as never);
-    expect((await u.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } })).code).toBe(201);
+    expect((await u.send(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } })).code).toBe(201);
   });
 
   it('for another version of the same resource receive that version, unless their match policy is Exact', async () => {
@@ -298,9 +300,9 @@ describe('webhooks', () => {
     ]);
     const maps = t.server.registry.find('', 'v1', 'configmaps');
     if (maps) t.server.registry.set({ ...maps, version: 'v7' });
-    await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
-    expect(server.asked('/b')).toEqual([]);
-    expect(server.asked('/a')).toMatchObject([
+    await t.send(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
+    expect(server.received('/b')).toEqual([]);
+    expect(server.received('/a')).toMatchObject([
       {
         kind: { version: 'v7' },
         resource: { version: 'v7' },

@@ -8,20 +8,20 @@ import { setPodCondition } from '../../registry/kinds/core/pod/pod-condition.ts'
 import { badRequest, conflict, notFound, StatusError } from '../../status/api-status.ts';
 import { keyIn } from '../../storage/stored.ts';
 import { type RequestContext, resourceName } from '../context.ts';
-import { servePosted } from './posted.ts';
+import { servePostedKind } from './serve-posted-kind.ts';
 
 const BINDING = { group: '', version: 'v1', kind: 'Binding' };
 const BINDINGS = { group: '', resource: 'pods/binding' };
 
 /** How often a binding is retried because another client wrote to the Pod. */
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 /** bindPod assigns a Pod to a node, as decided by a scheduler. */
 export async function bindPod(
   context: RequestContext,
   decoders: ReadonlyMap<string, BodyDecoder>,
 ): Promise<ApiResponse> {
-  return servePosted(context, decoders, BINDING, (binding, dryRun) => bind(context, binding, dryRun));
+  return servePostedKind(context, decoders, BINDING, (binding, dryRun) => bind(context, binding, dryRun));
 }
 
 function bind(context: RequestContext, binding: Draft, dryRun: boolean): void {
@@ -33,7 +33,7 @@ function bind(context: RequestContext, binding: Draft, dryRun: boolean): void {
   // The API server reports this as an internal error.
   if (problems.length > 0) throw new StatusError(500, undefined, describeProblems(problems));
   const key = keyIn(info.namespace, info.name);
-  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const stored = storage.get(resource.collection, key);
     if (!stored) throw notFound(resourceName(context), info.name);
     const pod = draftOf(stored);

@@ -9,16 +9,16 @@ import { badRequest, conflict, forbidden, notFound, StatusError } from '../../st
 import { keyIn, objectOf, type Stored } from '../../storage/stored.ts';
 import { type RequestContext, resourceName } from '../context.ts';
 import { type DeleteOptions, deleteObject } from '../delete.ts';
-import { servePosted } from './posted.ts';
+import { servePostedKind } from './serve-posted-kind.ts';
 
 const EVICTION = { group: 'policy', version: 'v1', kind: 'Eviction' };
 const BUDGETS = 'poddisruptionbudgets.policy';
 const BUDGET_RESOURCE = { group: 'policy', resource: 'poddisruptionbudgets' };
 
 /** How many disrupted Pods a budget waits for at once, as in the API server. */
-const MOST_DISRUPTED = 2_000;
+const MAX_DISRUPTED_PODS = 2_000;
 /** How often a budget is charged again because another client wrote to it. */
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 /** How long a client waits for a budget that is being computed. */
 const RETRY_SECONDS = 10;
 
@@ -29,7 +29,7 @@ export async function evictPod(
   context: RequestContext,
   decoders: ReadonlyMap<string, BodyDecoder>,
 ): Promise<ApiResponse> {
-  return servePosted(context, decoders, EVICTION, (eviction, dryRun) => evict(context, eviction, dryRun));
+  return servePostedKind(context, decoders, EVICTION, (eviction, dryRun) => evict(context, eviction, dryRun));
 }
 
 async function evict(context: RequestContext, eviction: Draft, dryRun: boolean): Promise<void> {
@@ -43,21 +43,21 @@ async function evict(context: RequestContext, eviction: Draft, dryRun: boolean):
     const why = `the UID in the precondition (${options.uid}) does not match the UID in record (${pod.metadata.uid}). The object might have been deleted and then recreated`;
     throw conflict({ group: '', resource: 'Pod' }, info.name, why);
   }
-  if (!isDoingNothing(pod)) payFor(context, pod, options.dryRun);
+  if (!isIdle(pod)) chargeBudget(context, pod, options.dryRun);
   if (!options.dryRun) markEvicted(context);
   await deleteObject(context, info.name, info.namespace, options);
 }
 
 /** Nothing depends on a Pod that has not started, or has ended. */
-function isDoingNothing(pod: Draft): boolean {
+function isIdle(pod: Draft): boolean {
   const { phase = '' } = (pod.status ?? {}) as { phase?: string };
   return ['Pending', 'Succeeded', 'Failed'].includes(phase) || pod.metadata.deletionTimestamp !== undefined;
 }
 
-/** payFor charges the Pod to its budget, or refuses the eviction if the budget allows no disruption. */
-function payFor(context: RequestContext, pod: Draft, dryRun: boolean): void {
+/** chargeBudget charges the Pod to its budget, or refuses the eviction if the budget allows no disruption. */
+function chargeBudget(context: RequestContext, pod: Draft, dryRun: boolean): void {
   const { storage, info, clock } = context;
-  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const budgets = [...storage.select(BUDGETS, { namespace: info.namespace })].filter((each) => selects(each, pod));
     if (budgets.length > 1) {
       const message =
@@ -67,7 +67,7 @@ function payFor(context: RequestContext, pod: Draft, dryRun: boolean): void {
     const [stored] = budgets;
     if (!stored) return;
     const budget = draftOf(stored) as unknown as Budget;
-    if (!isReady(pod) && mayAlwaysGo(budget)) return;
+    if (!isReady(pod) && isAlwaysEvictable(budget)) return;
     const next = spent(budget, String(pod.metadata.name), clock.now());
     if (dryRun || storage.update(BUDGETS, stored.key, stored.revision, next)) return;
   }
@@ -85,7 +85,7 @@ function isReady(pod: Draft): boolean {
 }
 
 /** A Pod that is not ready is not charged while enough others are healthy, or if the policy of the budget allows it. */
-function mayAlwaysGo({ spec, status }: Budget): boolean {
+function isAlwaysEvictable({ spec, status }: Budget): boolean {
   if (spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
   const { currentHealthy = 0, desiredHealthy = 0 } = status ?? {};
   return desiredHealthy > 0 && currentHealthy >= desiredHealthy;
@@ -100,7 +100,7 @@ function spent(budget: Budget, pod: string, now: number): Budget {
   }
   const { disruptionsAllowed = 0, desiredHealthy = 0, currentHealthy = 0, disruptedPods = {} } = status ?? {};
   if (disruptionsAllowed < 0) throw forbidden(BUDGET_RESOURCE, name, 'pdb disruptions allowed is negative');
-  if (Object.keys(disruptedPods).length > MOST_DISRUPTED) {
+  if (Object.keys(disruptedPods).length > MAX_DISRUPTED_PODS) {
     const why = 'DisruptedPods map too big - too many evictions not confirmed by PDB controller';
     throw forbidden(BUDGET_RESOURCE, name, why);
   }

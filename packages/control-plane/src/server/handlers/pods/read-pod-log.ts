@@ -11,11 +11,11 @@ const KUBELET_PORT = 10_250;
 const ADDRESSES = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'];
 /** The query parameters that are passed to the kubelet. */
 const PASSED_ON = ['follow', 'previous', 'timestamps', 'sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes'];
-const MOST_ERROR_CHARACTERS = 4_096;
+const MAX_ERROR_CHARACTERS = 4_096;
 
 /** readPodLog requests the log of a container from the kubelet of the Pod's node. */
 export async function readPodLog(context: RequestContext): Promise<ApiResponse> {
-  const { storage, resource, info, query, request, askKubelet } = context;
+  const { storage, resource, info, query, request, requestKubelet } = context;
   const problems = optionProblems(query);
   const stored = storage.get(resource.collection, keyIn(info.namespace, info.name));
   if (problems.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, info.name, problems);
@@ -35,14 +35,14 @@ export async function readPodLog(context: RequestContext): Promise<ApiResponse> 
     const value = query.get(name);
     if (value !== null) url.searchParams.set(name, value);
   }
-  let answer: Awaited<ReturnType<typeof askKubelet>>;
+  let response: Awaited<ReturnType<typeof requestKubelet>>;
   try {
-    answer = await askKubelet(url, request.signal);
+    response = await requestKubelet(url, request.signal);
   } catch (error) {
     throw internalError(`Get ${JSON.stringify(url.href)}: ${(error as Error).message}`);
   }
-  if (answer.status < 400) return { status: 200, headers: TEXT, body: answer.body };
-  throw new StatusError(answer.status, undefined, await beginningOf(answer.body));
+  if (response.status < 400) return { status: 200, headers: TEXT, body: response.body };
+  throw new StatusError(response.status, undefined, await beginningOf(response.body));
 }
 
 function optionProblems(query: URLSearchParams): FieldProblem[] {
@@ -76,14 +76,14 @@ function checkTime(text: string): void {
 }
 
 /** containerOf returns the container whose log is requested: the only one, if none is named. */
-function containerOf({ metadata, spec }: Pod, asked: string): string {
+function containerOf({ metadata, spec }: Pod, requested: string): string {
   const { containers = [], initContainers = [], ephemeralContainers = [] } = spec ?? {};
   const names = containers.map(({ name }) => name);
   const [only] = names;
-  if (asked !== '') {
-    if ([...names, ...[...initContainers, ...ephemeralContainers].map(({ name }) => name)].includes(asked))
-      return asked;
-    throw badRequest(`container ${asked} is not valid for pod ${metadata?.name}`);
+  if (requested !== '') {
+    if ([...names, ...[...initContainers, ...ephemeralContainers].map(({ name }) => name)].includes(requested))
+      return requested;
+    throw badRequest(`container ${requested} is not valid for pod ${metadata?.name}`);
   }
   if (names.length === 1 && only !== undefined) return only;
   const all = [...initContainers.map(({ name }) => name), ...names];
@@ -106,7 +106,7 @@ async function beginningOf(body: AsyncIterable<string>): Promise<string> {
   let text = '';
   for await (const chunk of body) {
     text += chunk;
-    if (text.length > MOST_ERROR_CHARACTERS) break;
+    if (text.length > MAX_ERROR_CHARACTERS) break;
   }
-  return text.slice(0, MOST_ERROR_CHARACTERS).trim() || 'the kubelet returned no error message';
+  return text.slice(0, MAX_ERROR_CHARACTERS).trim() || 'the kubelet returned no error message';
 }

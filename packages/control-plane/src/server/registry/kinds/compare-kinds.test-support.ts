@@ -24,8 +24,8 @@ export function table(path: string): Step {
   return ['GET', path, undefined, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }];
 }
 
-/** Said holds the response of a server to a step, without the values that differ between servers. */
-export interface Said {
+/** StepResponse holds the response of a server to a step, without the values that differ between servers. */
+export interface StepResponse {
   readonly code: number;
   readonly warning?: string | undefined;
   readonly body: unknown;
@@ -33,8 +33,8 @@ export interface Said {
 
 /** BothServers holds a real server and one of ours, with the same built-in kinds. The real server is the reference. */
 export interface BothServers extends AsyncDisposable {
-  /** ask sends a step to both servers. */
-  ask(step: Step): Promise<{ readonly real: Said; readonly ours: Said }>;
+  /** sendToBoth sends a step to both servers. */
+  sendToBoth(step: Step): Promise<{ readonly real: StepResponse; readonly ours: StepResponse }>;
 }
 
 type Send = (...step: Step) => Promise<{ readonly code: number; readonly warning: string | undefined; text: string }>;
@@ -59,25 +59,25 @@ export async function compareKinds(options: CompareOptions = {}): Promise<BothSe
   const ours = sendToOurs();
   const filled = (text: string): string => text.replaceAll('OWN', own).replaceAll('NS', c.namespace);
   const here = (text: string): string => text.replaceAll(own, 'OWN').replaceAll(c.namespace, 'NS');
-  const told = async (send: Send, step: Step): Promise<Said> => {
+  const told = async (send: Send, step: Step): Promise<StepResponse> => {
     const { code, warning, text } = await send(...step);
     return { code, warning, body: essential(JSON.parse(here(text)) as Record<string, unknown>, comparesOwners) };
   };
   await ours('POST', '/api/v1/namespaces', { metadata: { name: c.namespace } });
   return {
-    async ask([method, path, body, headers]) {
+    async sendToBoth([method, path, body, headers]) {
       const step: Step = [
         method,
         filled(path),
         body === undefined ? undefined : JSON.parse(filled(JSON.stringify(body))),
         headers,
       ];
-      const answers = { real: await told(real, step), ours: await told(ours, step) };
-      if (method === 'POST' && answers.real.code === 201 && !path.includes('OWN') && !path.includes('dryRun')) {
+      const responses = { real: await told(real, step), ours: await told(ours, step) };
+      if (method === 'POST' && responses.real.code === 201 && !path.includes('OWN') && !path.includes('dryRun')) {
         const name = (step[2] as { metadata?: { name?: string } } | undefined)?.metadata?.name;
         c.onDispose(() => real('DELETE', `${step[1]}/${name}`));
       }
-      return answers;
+      return responses;
     },
     [Symbol.asyncDispose]: () => c[Symbol.asyncDispose](),
   };
@@ -106,13 +106,13 @@ function sendToOurs(): Send {
     const {
       status,
       headers: told,
-      body: answer,
+      body: responseBody,
     } = await server.call(method, path, body, {
       'user-agent': 'test',
       ...headers,
     });
     const { warning } = told;
-    return { code: status, warning: warning && [warning].flat().join(', '), text: JSON.stringify(answer) };
+    return { code: status, warning: warning && [warning].flat().join(', '), text: JSON.stringify(responseBody) };
   };
 }
 

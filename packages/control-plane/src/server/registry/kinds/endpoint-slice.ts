@@ -5,14 +5,14 @@ import type { Draft } from '../api-resource.ts';
 import type { KindRules } from '../built-in-strategy.ts';
 import { addressProblems, endpointAddressProblems } from './shared/address-problems.ts';
 import { AGE, as, column } from './shared/column.ts';
-import type { Loose } from './shared/loose.ts';
+import type { PartialObject } from './shared/partial-object.ts';
 import { duplicate, IMMUTABLE, invalid, invalids, notSupported, oneOf, required, tooMany } from './shared/problems.ts';
 
 const UNSET = '<unset>';
-const MOST_SHOWN = 3;
-const MOST_ENDPOINTS = 1_000;
-const MOST_ADDRESSES = 100;
-const MOST_PORTS = 20_000;
+const MAX_DISPLAYED = 3;
+const MAX_ENDPOINTS = 1_000;
+const MAX_ADDRESSES = 100;
+const MAX_PORTS = 20_000;
 
 /** endpointSliceRules validates the addresses of a Service's pods. */
 export const endpointSliceRules: KindRules = {
@@ -63,13 +63,13 @@ function contentOf({ metadata, addressType, endpoints, ports }: Draft): string {
 
 function shown(values: readonly string[]): string {
   if (values.length === 0) return UNSET;
-  const more = values.length - MOST_SHOWN;
-  return `${values.slice(0, MOST_SHOWN).join(',')}${more > 0 ? ` + ${more} more...` : ''}`;
+  const more = values.length - MAX_DISPLAYED;
+  return `${values.slice(0, MAX_DISPLAYED).join(',')}${more > 0 ? ` + ${more} more...` : ''}`;
 }
 
-function portProblems(slice: Loose<EndpointSlice>): FieldProblem[] {
+function portProblems(slice: PartialObject<EndpointSlice>): FieldProblem[] {
   const ports = slice.ports ?? [];
-  if (ports.length > MOST_PORTS) return [tooMany('ports', ports.length, MOST_PORTS)];
+  if (ports.length > MAX_PORTS) return [tooMany('ports', ports.length, MAX_PORTS)];
   const names = new Set<string>();
   return ports.flatMap(({ name = '', protocol = '', appProtocol }, index) => {
     const at = `ports[${index}]`;
@@ -84,17 +84,17 @@ function portProblems(slice: Loose<EndpointSlice>): FieldProblem[] {
   });
 }
 
-function endpointProblems(slice: Loose<EndpointSlice>): FieldProblem[] {
+function endpointProblems(slice: PartialObject<EndpointSlice>): FieldProblem[] {
   const endpoints = slice.endpoints ?? [];
-  if (endpoints.length > MOST_ENDPOINTS) return [tooMany('endpoints', endpoints.length, MOST_ENDPOINTS)];
+  if (endpoints.length > MAX_ENDPOINTS) return [tooMany('endpoints', endpoints.length, MAX_ENDPOINTS)];
   return endpoints.flatMap((endpoint, index) => oneEndpoint(`endpoints[${index}]`, endpoint, slice.addressType ?? ''));
 }
 
-function oneEndpoint(at: string, endpoint: Loose<Endpoint>, type: string): FieldProblem[] {
+function oneEndpoint(at: string, endpoint: PartialObject<Endpoint>, type: string): FieldProblem[] {
   const { addresses = [], hostname, nodeName } = endpoint;
   const problems: FieldProblem[] = [];
   if (addresses.length === 0) problems.push(required(`${at}.addresses`, 'must contain at least 1 address'));
-  if (addresses.length > MOST_ADDRESSES) problems.push(tooMany(`${at}.addresses`, addresses.length, MOST_ADDRESSES));
+  if (addresses.length > MAX_ADDRESSES) problems.push(tooMany(`${at}.addresses`, addresses.length, MAX_ADDRESSES));
   for (const [index, address] of addresses.entries()) {
     const here = `${at}.addresses[${index}]`;
     if (type === 'FQDN') {

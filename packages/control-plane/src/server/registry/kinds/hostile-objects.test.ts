@@ -5,7 +5,7 @@ import { WORKLOAD_CASES } from './apps/workload-cases.test-support.ts';
 import { OTHER_CASES } from './batch/job-cases.test-support.ts';
 import type { Step } from './compare-kinds.test-support.ts';
 import { POD_CASES } from './core/pod/pod-cases.test-support.ts';
-import { POD_LIFE_CASES } from './core/pod/pod-life-cases.test-support.ts';
+import { POD_LIFECYCLE_CASES } from './core/pod/pod-lifecycle-cases.test-support.ts';
 
 const RUNS = 300;
 const HOSTILE = [null, {}, [], [null], '', 'x', '-1', '__proto__', ' ', 0, -1, 1.5, 2 ** 53, true, { a: {} }];
@@ -13,7 +13,9 @@ const TABLE = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
 const MERGE = { 'content-type': 'application/merge-patch+json' };
 const POD = '/api/v1/namespaces/default/pods/a';
 
-const steps: Step[] = [...POD_CASES, ...WORKLOAD_CASES, ...OTHER_CASES, ...POD_LIFE_CASES].flatMap(([, ...all]) => all);
+const steps: Step[] = [...POD_CASES, ...WORKLOAD_CASES, ...OTHER_CASES, ...POD_LIFECYCLE_CASES].flatMap(
+  ([, ...all]) => all,
+);
 const created = steps.filter(
   ([method, path]) => method === 'POST' && /[a-z]\?dryRun/.test(path) && !path.includes('/pods/'),
 );

@@ -19,7 +19,7 @@ describe('built-in kinds are defaulted, validated and displayed as by the real s
   const cases = [...CORE, ...SERVICES, ...NETWORK, ...STORAGE, ...POLICY, ...EVENTS];
   it.each(cases.map(([sentence, ...steps]) => ({ sentence, steps })))('$sentence', async ({ steps }) => {
     for (const step of steps) {
-      const { real, ours } = await both.ask(step);
+      const { real, ours } = await both.sendToBoth(step);
       expect(ours, `${step[0]} ${step[1]} ${JSON.stringify(step[2] ?? '')}`).toEqual(real);
     }
   });

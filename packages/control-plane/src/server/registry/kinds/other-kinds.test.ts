@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Answer, startTestServer } from '../../in-process.test-support.ts';
+import { startTestServer, type TestResponse } from '../../in-process.test-support.ts';
 
 const MERGE = { 'content-type': 'application/merge-patch+json' };
 const SERVICES = '/api/v1/namespaces/a/services';
@@ -8,7 +8,7 @@ interface ServiceSpec {
   readonly clusterIP: string;
   readonly ports: readonly { readonly nodePort?: number }[];
 }
-const specOf = ({ body }: Answer): ServiceSpec => body.spec as ServiceSpec;
+const specOf = ({ body }: TestResponse): ServiceSpec => body.spec as ServiceSpec;
 
 describe('a namespace', () => {
   it('stays after its deletion until its spec finalizers are removed', async () => {
@@ -49,8 +49,8 @@ describe('services', () => {
         }),
       ),
     );
-    expect(new Set(made.map((answer) => specOf(answer).clusterIP)).size).toBe(100);
-    expect(new Set(made.map((answer) => specOf(answer).ports[0]?.nodePort)).size).toBe(100);
+    expect(new Set(made.map((response) => specOf(response).clusterIP)).size).toBe(100);
+    expect(new Set(made.map((response) => specOf(response).ports[0]?.nodePort)).size).toBe(100);
   });
 
   it('are refused when no address is free, and release their address on deletion', async () => {
@@ -58,8 +58,8 @@ describe('services', () => {
     const create = (name: string) => t.call('POST', SERVICES, { metadata: { name }, spec: { ports: [{ port: 80 }] } });
     for (let index = 0; index < 254; index++) expect((await create(`s${index}`)).status).toBe(201);
     expect((await create('more')).body.message).toContain('range is full');
-    const freed = specOf(await t.call('DELETE', `${SERVICES}/s7`)).clusterIP;
-    expect(specOf(await create('more')).clusterIP).toBe(freed);
+    const released = specOf(await t.call('DELETE', `${SERVICES}/s7`)).clusterIP;
+    expect(specOf(await create('more')).clusterIP).toBe(released);
   });
 
   it.each([
@@ -74,8 +74,8 @@ describe('services', () => {
     const t = startTestServer();
     const owner = { type: 'NodePort', clusterIP: '10.0.0.9', ports: [{ port: 80, nodePort: 30009 }] };
     await t.call('POST', SERVICES, { metadata: { name: 'owner' }, spec: owner });
-    const answer = await t.call('POST', SERVICES, { metadata: { name: 'b' }, spec });
-    expect([answer.status, answer.body.message]).toEqual([422, expect.stringContaining(message)]);
+    const response = await t.call('POST', SERVICES, { metadata: { name: 'b' }, spec });
+    expect([response.status, response.body.message]).toEqual([422, expect.stringContaining(message)]);
   });
 
   it('keep their addresses across a restart', async () => {
@@ -83,8 +83,8 @@ describe('services', () => {
     const kept = { metadata: { name: 's', namespace: 'a' }, spec: { clusterIPs: ['10.0.0.9'] } };
     t.server.storage.create('services', 'a/s', kept);
     const spec = { clusterIP: '10.0.0.9', ports: [{ port: 80 }] };
-    const answer = await t.call('POST', SERVICES, { metadata: { name: 't' }, spec });
-    expect(answer.body.message).toContain('already allocated');
+    const response = await t.call('POST', SERVICES, { metadata: { name: 't' }, spec });
+    expect(response.body.message).toContain('already allocated');
   });
 });
 
@@ -118,9 +118,11 @@ describe('webhook configurations', () => {
       matchConditions: [{ name: 'c', expression }],
     };
     const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
-    const answer = await t.call('POST', path, { metadata: { name: 'w' }, webhooks: [webhook] });
-    expect(answer.body.message).toContain(`webhooks[0].matchConditions[0].expression: Invalid value: "${expression}"`);
-    expect(answer.body.message).toContain(message);
+    const response = await t.call('POST', path, { metadata: { name: 'w' }, webhooks: [webhook] });
+    expect(response.body.message).toContain(
+      `webhooks[0].matchConditions[0].expression: Invalid value: "${expression}"`,
+    );
+    expect(response.body.message).toContain(message);
   });
 });
 

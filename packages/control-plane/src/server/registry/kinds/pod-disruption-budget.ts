@@ -3,7 +3,7 @@ import type { Draft } from '../api-resource.ts';
 import type { KindRules } from '../built-in-strategy.ts';
 import { AGE, as, column, count } from './shared/column.ts';
 import { countProblems, type IntOrPercent, shareProblems } from './shared/int-or-percent.ts';
-import type { Loose } from './shared/loose.ts';
+import type { PartialObject } from './shared/partial-object.ts';
 import { invalidStruct, notSupported } from './shared/problems.ts';
 import { selectorProblems } from './shared/scheduling-problems.ts';
 import { statusDefaults, zeroes } from './shared/status-defaults.ts';
@@ -54,9 +54,9 @@ export const podDisruptionBudgetRules: KindRules = {
   ],
 };
 
-function asBudget(object: Draft): Loose<PodDisruptionBudget> {
+function asBudget(object: Draft): PartialObject<PodDisruptionBudget> {
   // It was decoded with the schema of a PodDisruptionBudget.
-  return object as Loose<PodDisruptionBudget>;
+  return object as PartialObject<PodDisruptionBudget>;
 }
 
 function both(field: string, value: IntOrPercent) {

@@ -5,7 +5,7 @@ import { AGE, as, column, count } from './shared/column.ts';
 import { forbidden, IMMUTABLE, invalid, notSupported } from './shared/problems.ts';
 import { dropFalse } from './shared/zero-values.ts';
 
-const MOST_VALUE = 1_000_000_000;
+const MAX_VALUE = 1_000_000_000;
 /** Classes that exist in every cluster. */
 const SYSTEM: Readonly<Record<string, number>> = {
   'system-cluster-critical': 2_000_000_000,
@@ -62,7 +62,7 @@ function valueProblems(name: string, value: number): FieldProblem[] {
     const detail = `priority class names with 'system-' prefix are reserved for system use only. error: ${why}`;
     return [forbidden('metadata.name', detail)];
   }
-  return value > MOST_VALUE
-    ? [forbidden('value', `maximum allowed value of a user defined priority is ${MOST_VALUE}`)]
+  return value > MAX_VALUE
+    ? [forbidden('value', `maximum allowed value of a user defined priority is ${MAX_VALUE}`)]
     : [];
 }

@@ -1,5 +1,5 @@
 import { BowlineError, type FieldProblem } from '@bowline/machinery';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { invalid } from '../shared/problems.ts';
 
 let engine: typeof import('@bowline/machinery/cel') | undefined;
@@ -10,7 +10,7 @@ export async function loadConditionCompiler(): Promise<void> {
 }
 
 /** expressionProblems validates the expression of a condition; the compiler must be loaded. */
-export function expressionProblems(field: string, expression: Loose<string>): FieldProblem[] {
+export function expressionProblems(field: string, expression: PartialObject<string>): FieldProblem[] {
   if (!engine) throw new TypeError('the match condition compiler is not loaded');
   const source = expression.trim();
   try {

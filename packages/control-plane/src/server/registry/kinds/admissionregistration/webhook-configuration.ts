@@ -3,7 +3,7 @@ import { canonicalJson } from '../../../json/canonical-json.ts';
 import type { Draft } from '../../api-resource.ts';
 import type { KindRules } from '../../built-in-strategy.ts';
 import { AGE, as, count } from '../shared/column.ts';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { loadConditionCompiler } from './webhook-conditions.ts';
 import { webhookProblems } from './webhook-problems.ts';
 
@@ -38,11 +38,11 @@ function webhookRules(mutates: boolean): KindRules {
   };
 }
 
-function webhooksOf(object: Draft): Loose<MutatingWebhook>[] {
-  return (object.webhooks ?? []) as Loose<MutatingWebhook>[];
+function webhooksOf(object: Draft): PartialObject<MutatingWebhook>[] {
+  return (object.webhooks ?? []) as PartialObject<MutatingWebhook>[];
 }
 
-function defaultWebhook(webhook: Loose<MutatingWebhook>, mutates: boolean): void {
+function defaultWebhook(webhook: PartialObject<MutatingWebhook>, mutates: boolean): void {
   webhook.failurePolicy ??= 'Fail';
   webhook.matchPolicy ??= 'Equivalent';
   webhook.namespaceSelector ??= {};

@@ -6,16 +6,16 @@ import {
   labelKeyProblems,
   validateLabelSelector,
 } from '@bowline/machinery';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { duplicate, invalid, invalids, notSupported, required, tooMany } from '../shared/problems.ts';
 import { expressionProblems } from './webhook-conditions.ts';
 import { ruleProblems } from './webhook-rule-problems.ts';
 
-type Webhook = Loose<MutatingWebhook>;
+type Webhook = PartialObject<MutatingWebhook>;
 
 const SIDE_EFFECTS = ['None', 'NoneOnDryRun'];
 const REVIEW_VERSIONS = ['v1', 'v1beta1'];
-const MOST_CONDITIONS = 64;
+const MAX_CONDITIONS = 64;
 
 /** webhookProblems validates the webhooks of a configuration. Unchanged expressions are not validated again. */
 export function webhookProblems(
@@ -24,12 +24,12 @@ export function webhookProblems(
   mutates: boolean,
 ): FieldProblem[] {
   const names = new Set<string>();
-  const judged = new Set(
+  const alreadyValidated = new Set(
     (old ?? []).flatMap(({ matchConditions = [] }) => matchConditions.map(({ expression }) => expression)),
   );
   return webhooks.flatMap((webhook, index) => {
     const at = `webhooks[${index}]`;
-    const problems = [...oneProblems(at, webhook, mutates), ...conditionProblems(at, webhook, judged)];
+    const problems = [...oneProblems(at, webhook, mutates), ...conditionProblems(at, webhook, alreadyValidated)];
     const { name = '' } = webhook;
     if (name !== '' && names.has(name)) problems.push(duplicate(`${at}.name`, name));
     names.add(name);
@@ -87,7 +87,7 @@ function versionProblems(field: string, versions: readonly string[]): FieldProbl
   return problems;
 }
 
-function clientProblems(at: string, { url, service }: Loose<WebhookClientConfig>): FieldProblem[] {
+function clientProblems(at: string, { url, service }: PartialObject<WebhookClientConfig>): FieldProblem[] {
   if ((url === undefined) === (service === undefined))
     return [required(at, 'exactly one of url or service is required')];
   if (url !== undefined) return urlProblems(`${at}.url`, url);
@@ -112,7 +112,7 @@ function urlProblems(field: string, url: string): FieldProblem[] {
 
 function serviceProblems(
   at: string,
-  { name, namespace, port = 0, path }: NonNullable<Loose<WebhookClientConfig>['service']>,
+  { name, namespace, port = 0, path }: NonNullable<PartialObject<WebhookClientConfig>['service']>,
 ): FieldProblem[] {
   const problems: FieldProblem[] = [];
   if (!name) problems.push(required(`${at}.name`));
@@ -137,16 +137,16 @@ function serviceProblems(
 function conditionProblems(
   at: string,
   { matchConditions = [] }: Webhook,
-  judged: ReadonlySet<unknown>,
+  alreadyValidated: ReadonlySet<unknown>,
 ): FieldProblem[] {
   const field = `${at}.matchConditions`;
-  if (matchConditions.length > MOST_CONDITIONS) return [tooMany(field, matchConditions.length, MOST_CONDITIONS)];
+  if (matchConditions.length > MAX_CONDITIONS) return [tooMany(field, matchConditions.length, MAX_CONDITIONS)];
   const names = new Set<string>();
   return matchConditions.flatMap(({ name = '', expression = '' }, index) => {
     const here = `${field}[${index}]`;
     const problems: FieldProblem[] = [];
     if (expression.trim() === '') problems.push(required(`${here}.expression`));
-    else if (!judged.has(expression)) problems.push(...expressionProblems(`${here}.expression`, expression));
+    else if (!alreadyValidated.has(expression)) problems.push(...expressionProblems(`${here}.expression`, expression));
     if (name === '') problems.push(required(`${here}.name`));
     else {
       problems.push(...invalids(`${here}.name`, name, labelKeyProblems(name)));

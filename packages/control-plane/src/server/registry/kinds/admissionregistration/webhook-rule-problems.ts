@@ -1,13 +1,13 @@
 import type { RuleWithOperations } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { invalid, notSupported, required } from '../shared/problems.ts';
 
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const SCOPES = ['*', 'Cluster', 'Namespaced'];
 
 /** ruleProblems validates a rule that selects the requests of a webhook. */
-export function ruleProblems(at: string, rule: Loose<RuleWithOperations>): FieldProblem[] {
+export function ruleProblems(at: string, rule: PartialObject<RuleWithOperations>): FieldProblem[] {
   const { operations = [], apiGroups = [], apiVersions = [], resources = [], scope } = rule;
   const problems: FieldProblem[] = [];
   if (operations.length === 0) problems.push(required(`${at}.operations`));

@@ -5,7 +5,7 @@ import { type KindRules, specChanged } from '../../built-in-strategy.ts';
 import { podTemplateDefaults } from '../core/pod/pod-defaults.ts';
 import { AGE, as, CONTAINERS, column, count, IMAGES, selectorText, wide } from '../shared/column.ts';
 import { countProblems, type IntOrPercent, isZero, shareProblems } from '../shared/int-or-percent.ts';
-import { type Loose, partOf } from '../shared/loose.ts';
+import { type PartialObject, partOf } from '../shared/partial-object.ts';
 import { invalid, notNegative, notSupportedStruct, required } from '../shared/problems.ts';
 import { statusDefaults, zeroes } from '../shared/status-defaults.ts';
 import { dropZero } from '../shared/zero-values.ts';
@@ -88,16 +88,19 @@ export const daemonSetRules: KindRules = {
   ],
 };
 
-function asDaemonSet(object: Draft): Loose<DaemonSet> {
+function asDaemonSet(object: Draft): PartialObject<DaemonSet> {
   // It was decoded with the schema of a DaemonSet.
-  return object as Loose<DaemonSet>;
+  return object as PartialObject<DaemonSet>;
 }
 
-function statusOf(object: Parameters<typeof as>[0]): Loose<NonNullable<DaemonSet['status']>> {
+function statusOf(object: Parameters<typeof as>[0]): PartialObject<NonNullable<DaemonSet['status']>> {
   return as<DaemonSet>(object).status ?? {};
 }
 
-function strategyProblems({ type = '', rollingUpdate }: Loose<NonNullable<DaemonSetSpec['updateStrategy']>>): Problems {
+function strategyProblems({
+  type = '',
+  rollingUpdate,
+}: PartialObject<NonNullable<DaemonSetSpec['updateStrategy']>>): Problems {
   if (type === 'OnDelete') return [];
   if (type !== 'RollingUpdate') {
     return [

@@ -5,7 +5,7 @@ import { type KindRules, specChanged } from '../../built-in-strategy.ts';
 import { podTemplateDefaults } from '../core/pod/pod-defaults.ts';
 import { AGE, as, CONTAINERS, column, IMAGES, selectorText, wide } from '../shared/column.ts';
 import { countProblems, type IntOrPercent, isZero, shareProblems } from '../shared/int-or-percent.ts';
-import { type Loose, partOf } from '../shared/loose.ts';
+import { type PartialObject, partOf } from '../shared/partial-object.ts';
 import { forbidden, invalid, invalidStruct, notNegative, notSupportedStruct, required } from '../shared/problems.ts';
 import { selectorStruct } from '../shared/scheduling-problems.ts';
 import { statusDefaults } from '../shared/status-defaults.ts';
@@ -77,12 +77,12 @@ export const deploymentRules: KindRules = {
   subresources: { scale: () => ({ projection: scaleProjection() }) },
 };
 
-function asDeployment(object: Draft): Loose<Deployment> {
+function asDeployment(object: Draft): PartialObject<Deployment> {
   // It was decoded with the schema of a Deployment.
-  return object as Loose<Deployment>;
+  return object as PartialObject<Deployment>;
 }
 
-function specProblems(spec: Loose<DeploymentSpec>): Problems {
+function specProblems(spec: PartialObject<DeploymentSpec>): Problems {
   const { selector, minReadySeconds = 0, progressDeadlineSeconds } = spec;
   const problems = notNegative('spec.replicas', spec.replicas);
   if (!selector) problems.push(required('spec.selector'));
@@ -106,7 +106,10 @@ function specProblems(spec: Loose<DeploymentSpec>): Problems {
   return problems;
 }
 
-function strategyProblems({ type = '', rollingUpdate }: Loose<NonNullable<DeploymentSpec['strategy']>>): Problems {
+function strategyProblems({
+  type = '',
+  rollingUpdate,
+}: PartialObject<NonNullable<DeploymentSpec['strategy']>>): Problems {
   const at = 'spec.strategy.rollingUpdate';
   switch (type) {
     case 'Recreate':

@@ -3,7 +3,7 @@ import type { Draft } from '../../api-resource.ts';
 import type { KindRules } from '../../built-in-strategy.ts';
 import { podTemplateDefaults } from '../core/pod/pod-defaults.ts';
 import { AGE, as, CONTAINERS, count, IMAGES, selectorText, wide } from '../shared/column.ts';
-import { type Loose, partOf } from '../shared/loose.ts';
+import { type PartialObject, partOf } from '../shared/partial-object.ts';
 import { invalidStruct, notNegative, required } from '../shared/problems.ts';
 import { selectorStruct } from '../shared/scheduling-problems.ts';
 import { statusDefaults, zeroes } from '../shared/status-defaults.ts';
@@ -51,7 +51,7 @@ export const replicaSetRules: KindRules = {
   subresources: { scale: () => ({ projection: scaleProjection() }) },
 };
 
-function asReplicaSet(object: Draft): Loose<ReplicaSet> {
+function asReplicaSet(object: Draft): PartialObject<ReplicaSet> {
   // It was decoded with the schema of a ReplicaSet.
-  return object as Loose<ReplicaSet>;
+  return object as PartialObject<ReplicaSet>;
 }

@@ -3,14 +3,14 @@ import { schemaFor } from '@bowline/kubernetes/schemas';
 import { labelSelector } from '@bowline/machinery';
 import type { Draft, Projection } from '../../api-resource.ts';
 import { decodeBuiltIn } from '../../decode-built-in.ts';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { notNegative } from '../shared/problems.ts';
 
 /** ScaleParts defines where an object keeps the values of its Scale. */
 export interface ScaleParts {
-  wanted(object: Draft): number;
-  want(object: Draft, replicas: number): void;
-  there(object: Draft): number;
+  desiredReplicas(object: Draft): number;
+  setDesiredReplicas(object: Draft, replicas: number): void;
+  currentReplicas(object: Draft): number;
   /** The selector of its pods as text. */
   selector(object: Draft): string;
 }
@@ -21,12 +21,12 @@ interface Workload {
 }
 
 const WORKLOAD: ScaleParts = {
-  wanted: (object) => (object as Workload).spec?.replicas ?? 0,
-  want(object, replicas) {
+  desiredReplicas: (object) => (object as Workload).spec?.replicas ?? 0,
+  setDesiredReplicas(object, replicas) {
     const { spec } = object as Workload;
     if (spec) spec.replicas = replicas;
   },
-  there: (object) => (object as Workload).status?.replicas ?? 0,
+  currentReplicas: (object) => (object as Workload).status?.replicas ?? 0,
   selector(object) {
     const selector = (object as Workload).spec?.selector;
     return selector ? labelSelector(selector).toString() : '';
@@ -47,22 +47,22 @@ export function scaleProjection(parts: ScaleParts = WORKLOAD): Projection {
       decode: (value) => decodeBuiltIn(kind, version, schema, value),
       validate: (scale) => notNegative('spec.replicas', replicasOf(scale)),
     },
-    show(object) {
+    project(object) {
       const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
-      const wanted = parts.wanted(object);
+      const desiredReplicas = parts.desiredReplicas(object);
       const selector = parts.selector(object);
       return {
         metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-        spec: wanted === 0 ? {} : { replicas: wanted },
-        status: { replicas: parts.there(object), ...(selector === '' ? {} : { selector }) },
+        spec: desiredReplicas === 0 ? {} : { replicas: desiredReplicas },
+        status: { replicas: parts.currentReplicas(object), ...(selector === '' ? {} : { selector }) },
       };
     },
-    take(object, scale) {
-      parts.want(object, replicasOf(scale) ?? 0);
+    applyTo(object, scale) {
+      parts.setDesiredReplicas(object, replicasOf(scale) ?? 0);
     },
   };
 }
 
 function replicasOf(scale: Draft): number | undefined {
-  return (scale as Loose<{ spec: { replicas: number } }>).spec?.replicas;
+  return (scale as PartialObject<{ spec: { replicas: number } }>).spec?.replicas;
 }

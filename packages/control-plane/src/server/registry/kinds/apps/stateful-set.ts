@@ -6,7 +6,7 @@ import { podTemplateDefaults } from '../core/pod/pod-defaults.ts';
 import { claimSpecDefaults } from '../core/pod/volume-defaults.ts';
 import { claimSpecProblems } from '../core/volume-claim-problems.ts';
 import { AGE, as, CONTAINERS, column, IMAGES } from '../shared/column.ts';
-import { type Loose, partOf } from '../shared/loose.ts';
+import { type PartialObject, partOf } from '../shared/partial-object.ts';
 import { forbidden, invalid, invalidStruct, notNegative, notSupported, required } from '../shared/problems.ts';
 import { selectorStruct } from '../shared/scheduling-problems.ts';
 import { statusDefaults, zeroes } from '../shared/status-defaults.ts';
@@ -20,7 +20,7 @@ import {
 } from './workload-problems.ts';
 
 type Problems = FieldProblem[];
-type Spec = Loose<StatefulSetSpec>;
+type Spec = PartialObject<StatefulSetSpec>;
 
 /** The mutable fields of a StatefulSet. */
 const MAY_CHANGE = [
@@ -84,9 +84,9 @@ export const statefulSetRules: KindRules = {
   subresources: { scale: () => ({ projection: scaleProjection() }) },
 };
 
-function asStatefulSet(object: Draft): Loose<StatefulSet> {
+function asStatefulSet(object: Draft): PartialObject<StatefulSet> {
   // It was decoded with the schema of a StatefulSet.
-  return object as Loose<StatefulSet>;
+  return object as PartialObject<StatefulSet>;
 }
 
 function immutablePart(spec: Spec): Spec {
@@ -147,7 +147,7 @@ function brokenSelector(selector: Spec['selector']): FieldProblem {
 function strategyProblems({
   type = '',
   rollingUpdate,
-}: Loose<NonNullable<StatefulSetSpec['updateStrategy']>>): Problems {
+}: PartialObject<NonNullable<StatefulSetSpec['updateStrategy']>>): Problems {
   const at = 'spec.updateStrategy';
   switch (type) {
     case 'OnDelete': {

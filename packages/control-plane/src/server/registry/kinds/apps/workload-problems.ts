@@ -1,7 +1,7 @@
 import type { LabelSelector, PodTemplateSpec } from '@bowline/kubernetes';
 import { type FieldProblem, isSameJson, labelSelector } from '@bowline/machinery';
 import { podTemplateProblems } from '../core/pod/pod-spec-problems.ts';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { forbidden, IMMUTABLE, invalid, invalidStruct, notSupported } from '../shared/problems.ts';
 import { selectorProblems, selectorStruct } from '../shared/scheduling-problems.ts';
 
@@ -9,8 +9,8 @@ type Problems = FieldProblem[];
 
 /** Workload is the part of a spec that creates pods and selects them. */
 export interface Workload {
-  readonly selector?: Loose<LabelSelector> | undefined;
-  readonly template?: Loose<PodTemplateSpec> | undefined;
+  readonly selector?: PartialObject<LabelSelector> | undefined;
+  readonly template?: PartialObject<PodTemplateSpec> | undefined;
 }
 
 /** workloadSelectorProblems validates a selector that must not be empty. */
@@ -23,12 +23,12 @@ export function workloadSelectorProblems({ selector }: Workload, whose: string):
 }
 
 /** isEmpty reports whether a selector selects everything. */
-export function isEmpty({ matchLabels = {}, matchExpressions = [] }: Loose<LabelSelector>): boolean {
+export function isEmpty({ matchLabels = {}, matchExpressions = [] }: PartialObject<LabelSelector>): boolean {
   return Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
 }
 
 /** isValidSelector reports whether a selector is valid. */
-export function isValidSelector(selector: Loose<LabelSelector> | undefined): boolean {
+export function isValidSelector(selector: PartialObject<LabelSelector> | undefined): boolean {
   return selectorProblems('', selector).length === 0;
 }
 

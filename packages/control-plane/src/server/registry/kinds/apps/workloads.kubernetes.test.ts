@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OTHER_CASES } from '../batch/job-cases.test-support.ts';
 import { type BothServers, compareKinds } from '../compare-kinds.test-support.ts';
-import { withoutAdmission, withoutControllers } from '../core/pod/pod-answers.test-support.ts';
 import { POD_CASES } from '../core/pod/pod-cases.test-support.ts';
+import { withoutAdmission, withoutControllers } from '../core/pod/pod-responses.test-support.ts';
 import { WORKLOAD_CASES } from './workload-cases.test-support.ts';
 
 /** Kinds that no controller writes to. */
-const NOBODYS = /controllerrevisions/;
+const UNCONTROLLED_KINDS = /controllerrevisions/;
 
 const CASES = [...POD_CASES, ...WORKLOAD_CASES, ...OTHER_CASES].map(([sentence, ...steps]) => ({ sentence, steps }));
 
@@ -19,10 +19,10 @@ afterAll(() => both[Symbol.asyncDispose]());
 describe('workloads behave as on the real server', () => {
   it.each(CASES)('$sentence', async ({ steps }) => {
     for (const step of steps) {
-      const { real, ours } = await both.ask(step);
+      const { real, ours } = await both.sendToBoth(step);
       const [found, wanted] = [withoutAdmission(ours), withoutAdmission(real)];
       // From the second request on, controllers may have changed the objects.
-      if (step === steps[0] || NOBODYS.test(step[1])) expect([step, found]).toEqual([step, wanted]);
+      if (step === steps[0] || UNCONTROLLED_KINDS.test(step[1])) expect([step, found]).toEqual([step, wanted]);
       else expect([step, withoutControllers(found)]).toEqual([step, withoutControllers(wanted)]);
     }
   });

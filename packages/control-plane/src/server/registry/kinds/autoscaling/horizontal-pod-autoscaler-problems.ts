@@ -1,16 +1,16 @@
 import type { HorizontalPodAutoscaler, HPAScalingRules, MetricSpec, MetricTarget } from '@bowline/kubernetes';
 import { type FieldProblem, parseQuantity } from '@bowline/machinery';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { forbidden, invalid, invalids, notSupported, required } from '../shared/problems.ts';
 import { selectorProblems } from '../shared/scheduling-problems.ts';
 
 type Problems = FieldProblem[];
-type Spec = Loose<NonNullable<HorizontalPodAutoscaler['spec']>>;
-type Target = Loose<MetricTarget>;
+type Spec = PartialObject<NonNullable<HorizontalPodAutoscaler['spec']>>;
+type Target = PartialObject<MetricTarget>;
 
 const METRIC_TYPES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource'];
-const LONGEST_WINDOW = 3_600;
-const LONGEST_PERIOD = 1_800;
+const MAX_WINDOW_SECONDS = 3_600;
+const MAX_PERIOD_SECONDS = 1_800;
 
 /** autoscalerProblems validates the spec of a HorizontalPodAutoscaler. */
 export function autoscalerProblems(spec: Spec): Problems {
@@ -66,7 +66,7 @@ function segmentProblems(name: string): string[] {
   return ['/', '%'].filter((mark) => name.includes(mark)).map((mark) => `may not contain '${mark}'`);
 }
 
-function metricProblems(at: string, metric: Loose<MetricSpec>): Problems {
+function metricProblems(at: string, metric: PartialObject<MetricSpec>): Problems {
   const { type = '', object, pods, resource, containerResource, external } = metric;
   if (type === '') return [required(`${at}.type`, 'must specify a metric source type')];
   if (!METRIC_TYPES.includes(type)) {
@@ -140,7 +140,7 @@ function metricProblems(at: string, metric: Loose<MetricSpec>): Problems {
 
 function nameProblems(
   at: string,
-  { name = '', selector }: Loose<{ name: string; selector?: { matchLabels?: Record<string, string> } }>,
+  { name = '', selector }: PartialObject<{ name: string; selector?: { matchLabels?: Record<string, string> } }>,
 ): Problems {
   const problems =
     name === ''
@@ -183,15 +183,15 @@ function targetProblems(at: string, { type = '', value, averageValue, averageUti
 
 function rulesProblems(
   at: string,
-  { stabilizationWindowSeconds: window, selectPolicy, policies = [] }: Loose<HPAScalingRules>,
+  { stabilizationWindowSeconds: window, selectPolicy, policies = [] }: PartialObject<HPAScalingRules>,
 ): Problems {
   const problems: Problems = [];
   if (window !== undefined && window < 0) {
     problems.push(invalid(`${at}.stabilizationWindowSeconds`, window, 'must be greater than or equal to zero'));
   }
-  if (window !== undefined && window > LONGEST_WINDOW) {
+  if (window !== undefined && window > MAX_WINDOW_SECONDS) {
     problems.push(
-      invalid(`${at}.stabilizationWindowSeconds`, window, `must be less than or equal to ${LONGEST_WINDOW}`),
+      invalid(`${at}.stabilizationWindowSeconds`, window, `must be less than or equal to ${MAX_WINDOW_SECONDS}`),
     );
   }
   const known = ['Disabled', 'Max', 'Min'];
@@ -204,8 +204,10 @@ function rulesProblems(
     if (!['Percent', 'Pods'].includes(type)) problems.push(notSupported(`${here}.type`, type, ['Percent', 'Pods']));
     if (value <= 0) problems.push(invalid(`${here}.value`, value, 'must be greater than zero'));
     if (periodSeconds <= 0) problems.push(invalid(`${here}.periodSeconds`, periodSeconds, 'must be greater than zero'));
-    if (periodSeconds > LONGEST_PERIOD) {
-      problems.push(invalid(`${here}.periodSeconds`, periodSeconds, `must be less than or equal to ${LONGEST_PERIOD}`));
+    if (periodSeconds > MAX_PERIOD_SECONDS) {
+      problems.push(
+        invalid(`${here}.periodSeconds`, periodSeconds, `must be less than or equal to ${MAX_PERIOD_SECONDS}`),
+      );
     }
   });
   return problems;

@@ -2,11 +2,11 @@ import type { HorizontalPodAutoscaler, MetricTarget } from '@bowline/kubernetes'
 import type { Draft } from '../../api-resource.ts';
 import type { KindRules } from '../../built-in-strategy.ts';
 import { AGE, as, column } from '../shared/column.ts';
-import { type Loose, partOf } from '../shared/loose.ts';
+import { type PartialObject, partOf } from '../shared/partial-object.ts';
 import { statusDefaults, zeroes } from '../shared/status-defaults.ts';
 import { autoscalerProblems } from './horizontal-pod-autoscaler-problems.ts';
 
-type Spec = Loose<NonNullable<HorizontalPodAutoscaler['spec']>>;
+type Spec = PartialObject<NonNullable<HorizontalPodAutoscaler['spec']>>;
 
 /** horizontalPodAutoscalerRules holds the rules of HorizontalPodAutoscalers. */
 export const horizontalPodAutoscalerRules: KindRules = {
@@ -51,9 +51,9 @@ export const horizontalPodAutoscalerRules: KindRules = {
   ],
 };
 
-function asAutoscaler(object: Draft): Loose<HorizontalPodAutoscaler> {
+function asAutoscaler(object: Draft): PartialObject<HorizontalPodAutoscaler> {
   // It was decoded with the schema of a HorizontalPodAutoscaler.
-  return object as Loose<HorizontalPodAutoscaler>;
+  return object as PartialObject<HorizontalPodAutoscaler>;
 }
 
 /** Completes a behavior that is set only in part: scale up at once and fast, down after a while. */
@@ -71,21 +71,21 @@ function behaviorDefaults({ behavior }: Spec): void {
   down.policies ??= [{ type: 'Percent', value: 100, periodSeconds: 15 }];
 }
 
-const MOST_TARGETS = 2;
+const MAX_DISPLAYED_TARGETS = 2;
 
-function targets({ spec, status }: Loose<HorizontalPodAutoscaler>): string {
+function targets({ spec, status }: PartialObject<HorizontalPodAutoscaler>): string {
   const current = (status?.currentMetrics ?? []) as readonly (Readonly<Record<string, unknown>> | undefined)[];
   const texts = (spec?.metrics ?? []).map((metric, index) => {
     const [member, isResource] = MEMBERS[metric.type ?? ''] ?? [];
     if (member === undefined) return '<unknown type>';
-    const source = metric[member] as { name?: string; target?: Loose<MetricTarget> } | undefined;
+    const source = metric[member] as { name?: string; target?: PartialObject<MetricTarget> } | undefined;
     const found = (current[index]?.[member] as { current?: Found } | undefined)?.current;
     const text = targetText(source?.target ?? {}, found, member);
     return isResource ? `${source?.name ?? ''}: ${text}` : text;
   });
   if (texts.length === 0) return '<none>';
-  const shown = texts.slice(0, MOST_TARGETS).join(', ');
-  return texts.length > MOST_TARGETS ? `${shown} + ${texts.length - MOST_TARGETS} more...` : shown;
+  const shown = texts.slice(0, MAX_DISPLAYED_TARGETS).join(', ');
+  return texts.length > MAX_DISPLAYED_TARGETS ? `${shown} + ${texts.length - MAX_DISPLAYED_TARGETS} more...` : shown;
 }
 
 interface Found {
@@ -104,7 +104,7 @@ const MEMBERS: Readonly<Record<string, readonly [Member, isResource: boolean]>> 
   External: ['external', false],
 };
 
-function targetText(target: Loose<MetricTarget>, found: Found | undefined, member: Member): string {
+function targetText(target: PartialObject<MetricTarget>, found: Found | undefined, member: Member): string {
   if (target.averageValue !== undefined && (member !== 'object' || target.type === 'AverageValue')) {
     const suffix = member === 'external' || member === 'object' ? ' (avg)' : '';
     return `${found?.averageValue ?? '<unknown>'}/${target.averageValue}${suffix}`;

@@ -2,7 +2,7 @@ import type { Job, JobSpec, PodFailurePolicyRule, PodSpec } from '@bowline/kuber
 import { dnsLabelProblems, type FieldProblem, isSameJson, labelValueProblems } from '@bowline/machinery';
 import { labelMatchProblems, selectorImmutable } from '../apps/workload-problems.ts';
 import { podTemplateProblems } from '../core/pod/pod-spec-problems.ts';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import {
   IMMUTABLE,
   invalid,
@@ -15,13 +15,13 @@ import {
 import { selectorProblems, selectorStruct } from '../shared/scheduling-problems.ts';
 
 type Problems = FieldProblem[];
-type Spec = Loose<JobSpec>;
+type Spec = PartialObject<JobSpec>;
 
 const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid';
-const LARGEST_COMPLETIONS = 100_000;
+const MAX_COMPLETIONS = 100_000;
 
 /** jobProblems validates a Job. */
-export function jobProblems({ metadata, spec = {} }: Loose<Job>): Problems {
+export function jobProblems({ metadata, spec = {} }: PartialObject<Job>): Problems {
   const { name = '', uid = '' } = metadata ?? {};
   const problems: Problems = [];
   problems.push(...countProblems(spec), ...indexProblems(name, spec), ...policyProblems(spec));
@@ -73,8 +73,8 @@ function indexProblems(name: string, spec: Spec): Problems {
         problems.push(invalid('metadata.name', name, `will not able to create pod with invalid DNS label: ${longest}`));
       }
     }
-    if (parallelism !== undefined && parallelism > LARGEST_COMPLETIONS) {
-      const why = `must be less than or equal to ${LARGEST_COMPLETIONS} when completion mode is Indexed`;
+    if (parallelism !== undefined && parallelism > MAX_COMPLETIONS) {
+      const why = `must be less than or equal to ${MAX_COMPLETIONS} when completion mode is Indexed`;
       problems.push(invalid('spec.parallelism', parallelism, why));
     }
     if (maxFailedIndexes !== undefined && completions !== undefined && maxFailedIndexes > completions) {
@@ -105,7 +105,7 @@ function policyProblems({ podFailurePolicy, template }: Spec): Problems {
 
 function ruleProblems(
   at: string,
-  { action = '', onExitCodes, onPodConditions }: Loose<PodFailurePolicyRule>,
+  { action = '', onExitCodes, onPodConditions }: PartialObject<PodFailurePolicyRule>,
   names: ReadonlySet<string | undefined>,
 ): Problems {
   const problems: Problems = [];
@@ -168,14 +168,17 @@ function templateProblems(name: string, { template = {}, manualSelector, podFail
 const PLACEMENT = ['nodeSelector', 'affinity', 'tolerations', 'schedulingGates'] as const;
 
 /** jobUpdateProblems validates an update of a Job. */
-export function jobUpdateProblems({ spec = {} }: Loose<Job>, { spec: old = {}, status }: Loose<Job>): Problems {
+export function jobUpdateProblems(
+  { spec = {} }: PartialObject<Job>,
+  { spec: old = {}, status }: PartialObject<Job>,
+): Problems {
   const problems: Problems = [];
   const completionsMayChange =
     spec.completionMode === 'Indexed' && spec.completions !== undefined && spec.completions === spec.parallelism;
   if (!completionsMayChange) problems.push(...same('completions', spec, old));
   problems.push(...selectorImmutable(spec, old));
-  const mayMove = old.suspend === true && !status?.startTime;
-  if (!isSameJson(fixedTemplate(spec, mayMove), fixedTemplate(old, mayMove))) {
+  const mayChangeScheduling = old.suspend === true && !status?.startTime;
+  if (!isSameJson(fixedTemplate(spec, mayChangeScheduling), fixedTemplate(old, mayChangeScheduling))) {
     problems.push(invalid('spec.template', spec.template, IMMUTABLE));
   }
   problems.push(
@@ -192,9 +195,9 @@ function same(name: keyof JobSpec, spec: Spec, old: Spec): Problems {
   return isSameJson(spec[name], old[name]) ? [] : [invalid(`spec.${name}`, spec[name], IMMUTABLE)];
 }
 
-function fixedTemplate({ template }: Spec, mayMove: boolean): unknown {
-  if (!mayMove) return template;
-  const spec: Loose<PodSpec> = { ...template?.spec };
+function fixedTemplate({ template }: Spec, mayChangeScheduling: boolean): unknown {
+  if (!mayChangeScheduling) return template;
+  const spec: PartialObject<PodSpec> = { ...template?.spec };
   for (const name of PLACEMENT) spec[name] = undefined;
   return { ...template, metadata: undefined, spec };
 }

@@ -5,12 +5,12 @@ import type { Draft } from '../../api-resource.ts';
 import type { KindRules } from '../../built-in-strategy.ts';
 import { podTemplateDefaults } from '../core/pod/pod-defaults.ts';
 import { AGE, as, CONTAINERS, column, IMAGES, selectorText, wide } from '../shared/column.ts';
-import { type Loose, partOf } from '../shared/loose.ts';
+import { type PartialObject, partOf } from '../shared/partial-object.ts';
 import { statusDefaults } from '../shared/status-defaults.ts';
 import { dropZero } from '../shared/zero-values.ts';
 import { jobProblems, jobUpdateProblems } from './job-problems.ts';
 
-const LARGEST_INT32 = 2_147_483_647;
+const MAX_INT32 = 2_147_483_647;
 const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid';
 const JOB_NAME = 'batch.kubernetes.io/job-name';
 
@@ -20,7 +20,7 @@ export const jobRules: KindRules = {
     const { spec = {}, status } = asJob(object);
     if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
     spec.parallelism ??= 1;
-    spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : LARGEST_INT32;
+    spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : MAX_INT32;
     spec.completionMode ??= 'NonIndexed';
     spec.suspend ??= false;
     spec.manualSelector ??= false;
@@ -63,15 +63,15 @@ export const jobRules: KindRules = {
   ],
 };
 
-function asJob(object: Draft): Loose<Job> {
+function asJob(object: Draft): PartialObject<Job> {
   // It was decoded with the schema of a Job.
-  return object as Loose<Job>;
+  return object as PartialObject<Job>;
 }
 
 /**
  * ownPods generates a selector that no other job has, and the labels that it selects. The older label names are kept.
  */
-function ownPods({ metadata = {}, spec = {} }: Loose<Job>): void {
+function ownPods({ metadata = {}, spec = {} }: PartialObject<Job>): void {
   const { uid = '', name = '' } = metadata;
   // Validation rejects a name that is too long for a label. Without the labels, it does not report the name twice.
   const names = labelValueProblems(name).length === 0 ? { [JOB_NAME]: name, 'job-name': name } : {};
@@ -84,7 +84,7 @@ function ownPods({ metadata = {}, spec = {} }: Loose<Job>): void {
   selector.matchLabels = { [CONTROLLER_UID]: uid, ...selector.matchLabels };
 }
 
-function statusText({ metadata, status }: Loose<Job>): string {
+function statusText({ metadata, status }: PartialObject<Job>): string {
   const has = (type: string): boolean =>
     status?.conditions?.some((each) => each.type === type && each.status === 'True') ?? false;
   if (has('Complete')) return 'Complete';

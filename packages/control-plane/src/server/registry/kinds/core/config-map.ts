@@ -1,5 +1,5 @@
 import type { ConfigMap } from '@bowline/kubernetes';
-import { type FieldProblem, MOST_CONTENT_BYTES } from '@bowline/machinery';
+import { type FieldProblem, MAX_CONTENT_BYTES } from '@bowline/machinery';
 import { canonicalJson } from '../../../json/canonical-json.ts';
 import type { Draft } from '../../api-resource.ts';
 import type { KindRules } from '../../built-in-strategy.ts';
@@ -27,7 +27,7 @@ export const configMapRules: KindRules = {
       problems.push(...keyProblems('binaryData', key));
       bytes += Buffer.byteLength(value, 'base64');
     }
-    if (bytes > MOST_CONTENT_BYTES) problems.push(tooLong(''));
+    if (bytes > MAX_CONTENT_BYTES) problems.push(tooLong(''));
     return old ? [...problems, ...frozen(object, old)] : problems;
   },
   columns: [

@@ -3,12 +3,12 @@ import { dnsLabelProblems, dnsSubdomainProblems, type FieldProblem, labelKeyProb
 import type { KindRules } from '../../built-in-strategy.ts';
 import { addressProblems, endpointAddressProblems } from '../shared/address-problems.ts';
 import { AGE, as, column } from '../shared/column.ts';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { invalid, invalids, oneOf, outside, required } from '../shared/problems.ts';
 import { dropEmpty } from '../shared/zero-values.ts';
 
 /** The number of addresses that a table displays. */
-const MOST_SHOWN = 3;
+const MAX_DISPLAYED = 3;
 
 /** endpointsRules validates the addresses of a Service's pods, in the form that preceded EndpointSlices. */
 export const endpointsRules: KindRules = {
@@ -29,7 +29,7 @@ export const endpointsRules: KindRules = {
   ],
 };
 
-function subsetProblems(at: string, subset: Loose<EndpointSubset>): FieldProblem[] {
+function subsetProblems(at: string, subset: PartialObject<EndpointSubset>): FieldProblem[] {
   const { addresses = [], notReadyAddresses = [], ports = [] } = subset;
   const problems: FieldProblem[] = [];
   if (addresses.length + notReadyAddresses.length === 0)
@@ -57,13 +57,13 @@ function subsetProblems(at: string, subset: Loose<EndpointSubset>): FieldProblem
   return problems;
 }
 
-function shown(subsets: readonly Loose<EndpointSubset>[]): string {
+function shown(subsets: readonly PartialObject<EndpointSubset>[]): string {
   const all = subsets.flatMap(({ addresses = [], ports = [] }) =>
     ports.length === 0
       ? addresses.map(({ ip }) => `${ip}`)
       : ports.flatMap(({ port }) => addresses.map(({ ip }) => `${ip?.includes(':') ? `[${ip}]` : ip}:${port}`)),
   );
   if (all.length === 0) return '<none>';
-  const more = all.length - MOST_SHOWN;
-  return `${all.slice(0, MOST_SHOWN).join(',')}${more > 0 ? ` + ${more} more...` : ''}`;
+  const more = all.length - MAX_DISPLAYED;
+  return `${all.slice(0, MAX_DISPLAYED).join(',')}${more > 0 ? ` + ${more} more...` : ''}`;
 }

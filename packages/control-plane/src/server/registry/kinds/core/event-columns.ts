@@ -2,7 +2,7 @@ import type { Event as CoreEvent, KubernetesObject } from '@bowline/kubernetes';
 import { age } from '../../age.ts';
 import type { TableColumn } from '../../api-resource.ts';
 import { column, wide } from '../shared/column.ts';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { asOlder } from './event-shapes.ts';
 
 type Times = Record<'firstTimestamp' | 'lastTimestamp' | 'eventTime', string | null | undefined>;
@@ -42,9 +42,9 @@ export const eventColumns: readonly TableColumn[] = [
   }),
 ];
 
-function read(object: KubernetesObject): Omit<Loose<CoreEvent>, keyof Times> & Times {
+function read(object: KubernetesObject): Omit<PartialObject<CoreEvent>, keyof Times> & Times {
   // Only the field names differ between the shapes.
-  return asOlder(object) as Omit<Loose<CoreEvent>, keyof Times> & Times;
+  return asOlder(object) as Omit<PartialObject<CoreEvent>, keyof Times> & Times;
 }
 
 function firstSeen(object: KubernetesObject, now: number): string {

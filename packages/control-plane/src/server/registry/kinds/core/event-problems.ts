@@ -1,13 +1,13 @@
 import type { Event as CoreEvent } from '@bowline/kubernetes';
 import { type FieldProblem, labelKeyProblems } from '@bowline/machinery';
 import { canonicalJson } from '../../../json/canonical-json.ts';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { IMMUTABLE, invalid, invalids, required } from '../shared/problems.ts';
 
-type Event = Loose<CoreEvent>;
+type Event = PartialObject<CoreEvent>;
 
-const LONGEST = 128;
-const LONGEST_NOTE = 1024;
+const MAX_LENGTH = 128;
+const MAX_NOTE_LENGTH = 1024;
 /** Events about cluster-scoped objects are in one of these namespaces. */
 const HOME: ReadonlySet<string> = new Set(['default', 'kube-system']);
 const FROZEN = [
@@ -41,12 +41,12 @@ export function eventProblems(event: Event, reporterField: string): FieldProblem
   problems.push(...textProblems('reportingInstance', event.reportingInstance));
   problems.push(...textProblems('action', event.action));
   problems.push(...textProblems('reason', event.reason));
-  if ((event.message ?? '').length > LONGEST_NOTE) problems.push(tooLong('message', LONGEST_NOTE));
+  if ((event.message ?? '').length > MAX_NOTE_LENGTH) problems.push(tooLong('message', MAX_NOTE_LENGTH));
   return problems;
 }
 
-/** youngerEventProblems validates an event of events.k8s.io, given with the field names of the core group. */
-export function youngerEventProblems(event: Event, old: Event | undefined): FieldProblem[] {
+/** newerEventProblems validates an event of events.k8s.io, given with the field names of the core group. */
+export function newerEventProblems(event: Event, old: Event | undefined): FieldProblem[] {
   const problems = eventProblems(event, 'reportingController');
   const type = event.type ?? '';
   if (old) return [...problems, ...seriesProblems(event), ...changeProblems(event, old)];
@@ -78,7 +78,7 @@ function changeProblems(event: Event, old: Event): FieldProblem[] {
 
 function textProblems(field: string, text = ''): FieldProblem[] {
   if (text === '') return [required(field)];
-  return text.length > LONGEST ? [tooLong(field, LONGEST)] : [];
+  return text.length > MAX_LENGTH ? [tooLong(field, MAX_LENGTH)] : [];
 }
 
 function tooLong(field: string, most: number): FieldProblem {

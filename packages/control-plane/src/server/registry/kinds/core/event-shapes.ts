@@ -12,40 +12,40 @@ const NAMES: readonly (readonly [older: string, younger: string])[] = [
   ['reportingComponent', 'reportingController'],
   ['source', 'deprecatedSource'],
 ];
-const YOUNGER: ReadonlyMap<string, string> = new Map(NAMES);
-const OLDER: ReadonlyMap<string, string> = new Map(NAMES.map(([older, younger]) => [younger, older]));
+const NEWER_NAMES: ReadonlyMap<string, string> = new Map(NAMES);
+const OLDER_NAMES: ReadonlyMap<string, string> = new Map(NAMES.map(([older, newer]) => [newer, older]));
 /** Fields that the older group always writes, and the younger group only if they are not empty. */
 const TEXTS = [
   ['reportingComponent', 'reportingController'],
   ['reportingInstance', 'reportingInstance'],
 ] as const;
 
-/** isYounger reports whether an event has the shape of events.k8s.io. Such an event always has a `regarding` field. */
-function isYounger(stored: Stored): boolean {
+/** isNewer reports whether an event has the shape of events.k8s.io. Such an event always has a `regarding` field. */
+function isNewer(stored: Stored): boolean {
   return stored.json.includes('"regarding":{');
 }
 
 /** olderView returns an event, stored in either shape, in the shape of the core group. */
 export function olderView(stored: Stored): Stored {
-  return isYounger(stored) ? { ...stored, json: canonicalJson(asOlder(objectOf(stored))) } : stored;
+  return isNewer(stored) ? { ...stored, json: canonicalJson(asOlder(objectOf(stored))) } : stored;
 }
 
-/** youngerView returns an event, stored in either shape, in the shape of events.k8s.io. */
-export function youngerView(stored: Stored): Stored {
-  return isYounger(stored) ? stored : { ...stored, json: canonicalJson(asYounger(objectOf(stored))) };
+/** newerView returns an event, stored in either shape, in the shape of events.k8s.io. */
+export function newerView(stored: Stored): Stored {
+  return isNewer(stored) ? stored : { ...stored, json: canonicalJson(asNewer(objectOf(stored))) };
 }
 
 /** asOlder returns an event of either shape in the shape of the core group. */
 export function asOlder(event: KubernetesObject): Readonly<Record<string, unknown>> {
-  const older = renamed(event, OLDER);
+  const older = renamed(event, OLDER_NAMES);
   for (const [name] of TEXTS) older[name] ??= '';
   return older;
 }
 
-function asYounger(event: KubernetesObject): Readonly<Record<string, unknown>> {
-  const younger = renamed(event, YOUNGER);
-  for (const [, name] of TEXTS) if (younger[name] === '') younger[name] = undefined;
-  return younger;
+function asNewer(event: KubernetesObject): Readonly<Record<string, unknown>> {
+  const newer = renamed(event, NEWER_NAMES);
+  for (const [, name] of TEXTS) if (newer[name] === '') newer[name] = undefined;
+  return newer;
 }
 
 function renamed(event: KubernetesObject, names: ReadonlyMap<string, string>): Record<string, unknown> {

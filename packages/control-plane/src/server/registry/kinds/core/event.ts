@@ -2,13 +2,13 @@ import type { Event as CoreEvent } from '@bowline/kubernetes';
 import { invalid as invalidStatus } from '../../../status/api-status.ts';
 import type { Draft } from '../../api-resource.ts';
 import type { KindRules } from '../../built-in-strategy.ts';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { dropEmpty, dropZero } from '../shared/zero-values.ts';
 import { eventColumns } from './event-columns.ts';
-import { eventProblems, youngerEventProblems } from './event-problems.ts';
-import { asOlder, olderView, youngerView } from './event-shapes.ts';
+import { eventProblems, newerEventProblems } from './event-problems.ts';
+import { asOlder, newerView, olderView } from './event-shapes.ts';
 
-type Older = Loose<CoreEvent>;
+type Older = PartialObject<CoreEvent>;
 
 /** eventRules holds the rules of Events of the core group. Events of both groups share one store. */
 export const eventRules: KindRules = {
@@ -23,9 +23,9 @@ export const eventRules: KindRules = {
   columns: eventColumns,
 };
 
-/** youngerEventRules holds the rules of Events of events.k8s.io, which are stricter. */
-export const youngerEventRules: KindRules = {
-  viewOf: youngerView,
+/** newerEventRules holds the rules of Events of events.k8s.io, which are stricter. */
+export const newerEventRules: KindRules = {
+  viewOf: newerView,
   applyDefaults(object) {
     object.regarding ??= {};
     object.deprecatedSource ??= {};
@@ -34,7 +34,7 @@ export const youngerEventRules: KindRules = {
     dropEmpty(object as Record<string, string>, 'reportingController', 'reportingInstance');
   },
   validate(object, old) {
-    const problems = youngerEventProblems(older(object), old && older(old));
+    const problems = newerEventProblems(older(object), old && older(old));
     // The API server reports problems in the kind that it stores.
     if (problems.length > 0) throw invalidStatus({ group: '', kind: 'Event' }, object.metadata.name ?? '', problems);
     return [];

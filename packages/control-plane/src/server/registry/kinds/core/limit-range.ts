@@ -3,13 +3,13 @@ import { compareQuantities, type FieldProblem, labelKeyProblems, parseQuantity }
 import type { Draft } from '../../api-resource.ts';
 import type { KindRules } from '../../built-in-strategy.ts';
 import { as, CREATED_AT } from '../shared/column.ts';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { duplicate, forbidden, invalid, invalids, required } from '../shared/problems.ts';
 
 const TYPES: ReadonlySet<string> = new Set(['Container', 'Pod', 'PersistentVolumeClaim']);
 const STANDARD: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage', 'storage']);
 
-type Item = Loose<LimitRangeItem>;
+type Item = PartialObject<LimitRangeItem>;
 type Amounts = Record<string, string>;
 
 /** limitRangeRules completes the default limits and requests of containers. */
@@ -45,10 +45,10 @@ function emptyAsNull(object: Draft): void {
 /** The default limit defaults to the maximum, and the default request to the default limit or the minimum. */
 function defaultItem(item: Item): void {
   const fill = (
-    to: Loose<Amounts> | undefined,
-    ...from: (Loose<Amounts> | undefined)[]
-  ): Loose<Amounts> | undefined => {
-    const filled = Object.assign({}, ...from.reverse(), to) as Loose<Amounts>;
+    to: PartialObject<Amounts> | undefined,
+    ...from: (PartialObject<Amounts> | undefined)[]
+  ): PartialObject<Amounts> | undefined => {
+    const filled = Object.assign({}, ...from.reverse(), to) as PartialObject<Amounts>;
     return Object.keys(filled).length > 0 ? filled : undefined;
   };
   item.default = fill(item.default, item.max);
@@ -82,9 +82,9 @@ function itemProblems(at: string, item: Item): FieldProblem[] {
   for (const name of names) {
     const [max, min, given, asked, ratio] = lists.map((list) => amountsOf(list)[name]);
     // The reported value is not always the invalid one, as in the API server.
-    const more = (list: string, told = '', less: string, left = '', right = ''): void => {
+    const more = (list: string, value = '', less: string, left = '', right = ''): void => {
       if (!left || !right || compareQuantities(parseQuantity(left), parseQuantity(right)) <= 0) return;
-      problems.push(invalid(`${at}.${list}[${name}]`, told, less.replace('$1', left).replace('$2', right)));
+      problems.push(invalid(`${at}.${list}[${name}]`, value, less.replace('$1', left).replace('$2', right)));
     };
     more('min', min, 'min value $1 is greater than max value $2', min, max);
     more('defaultRequest', asked, 'min value $1 is greater than default request value $2', min, asked);

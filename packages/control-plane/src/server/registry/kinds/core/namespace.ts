@@ -3,7 +3,7 @@ import { type FieldProblem, labelKeyProblems } from '@bowline/machinery';
 import type { Draft, Strategy } from '../../api-resource.ts';
 import type { KindRules } from '../../built-in-strategy.ts';
 import { AGE, as, column } from '../shared/column.ts';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { invalids } from '../shared/problems.ts';
 
 const NAME_LABEL = 'kubernetes.io/metadata.name';
@@ -53,7 +53,7 @@ function finalizeStrategy(whole: Strategy): Strategy {
   };
 }
 
-function specOf(object: Draft): NonNullable<Loose<Namespace>['spec']> {
+function specOf(object: Draft): NonNullable<PartialObject<Namespace>['spec']> {
   const namespace = as<Namespace>(object);
   namespace.spec ??= {};
   return namespace.spec;

@@ -4,7 +4,7 @@ import type { Draft } from '../../api-resource.ts';
 import type { KindRules } from '../../built-in-strategy.ts';
 import { cidrProblems } from '../shared/address-problems.ts';
 import { AGE, as, column, wide } from '../shared/column.ts';
-import { type Loose, partOf } from '../shared/loose.ts';
+import { type PartialObject, partOf } from '../shared/partial-object.ts';
 import { forbidden, invalid, invalids, required } from '../shared/problems.ts';
 import { effectProblems } from '../shared/scheduling-problems.ts';
 import { statusDefaults } from '../shared/status-defaults.ts';
@@ -83,16 +83,16 @@ export const nodeRules: KindRules = {
   ],
 };
 
-function asNode(object: Draft): Loose<Node> {
+function asNode(object: Draft): PartialObject<Node> {
   // It was decoded with the schema of a Node.
-  return object as Loose<Node>;
+  return object as PartialObject<Node>;
 }
 
-function address({ status }: Loose<Node>, wanted: string): string {
+function address({ status }: PartialObject<Node>, wanted: string): string {
   return status?.addresses?.find(({ type }) => type === wanted)?.address ?? '<none>';
 }
 
-function taintProblems(taints: readonly Loose<Taint>[]): Problems {
+function taintProblems(taints: readonly PartialObject<Taint>[]): Problems {
   const problems: Problems = [];
   const known = new Set<string>();
   taints.forEach(({ key = '', value = '', effect = '' }, index) => {
@@ -122,7 +122,10 @@ function rangeProblems(ranges: readonly string[]): Problems {
   return problems;
 }
 
-function updateProblems(spec: Loose<NonNullable<Node['spec']>>, old: Loose<NonNullable<Node['spec']>>): Problems {
+function updateProblems(
+  spec: PartialObject<NonNullable<Node['spec']>>,
+  old: PartialObject<NonNullable<Node['spec']>>,
+): Problems {
   const problems: Problems = [];
   if (old.podCIDRs?.length && !isSameJson(spec.podCIDRs, old.podCIDRs)) {
     problems.push(forbidden('spec.podCIDRs', 'node updates may not change podCIDR except from "" to valid'));

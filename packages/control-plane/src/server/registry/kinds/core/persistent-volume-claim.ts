@@ -3,12 +3,12 @@ import { compareQuantities, type FieldProblem, parseQuantity } from '@bowline/ma
 import { canonicalJson } from '../../../json/canonical-json.ts';
 import { type KindRules, statusStrategy } from '../../built-in-strategy.ts';
 import { AGE, as, column, wide } from '../shared/column.ts';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { forbidden } from '../shared/problems.ts';
 import { accessModesText } from './access-modes.ts';
 import { claimSpecProblems } from './volume-claim-problems.ts';
 
-type Claim = Loose<PersistentVolumeClaim>;
+type Claim = PartialObject<PersistentVolumeClaim>;
 type Source = NonNullable<NonNullable<Claim['spec']>['dataSource']>;
 
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
@@ -19,7 +19,7 @@ const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
  */
 export const persistentVolumeClaimRules: KindRules = {
   countsGeneration: false,
-  tellsDeleted: true,
+  returnsDeletedObject: true,
   applyDefaults(object) {
     const claim = as<PersistentVolumeClaim>(object);
     claim.spec ??= {};
@@ -85,7 +85,7 @@ function isBound(object: Parameters<typeof as>[0]): boolean {
   return !!as<PersistentVolumeClaim>(object).spec?.volumeName;
 }
 
-function isKnownSource({ apiGroup, kind, name }: Loose<Source>): boolean {
+function isKnownSource({ apiGroup, kind, name }: PartialObject<Source>): boolean {
   if (!name) return false;
   return (
     (kind === 'PersistentVolumeClaim' && !apiGroup) ||
@@ -102,8 +102,8 @@ function changeProblems({ spec = {} }: Claim, { spec: before = {}, status }: Cla
   const wanted = spec.resources?.requests?.storage ?? '0';
   const had = before.resources?.requests?.storage ?? '0';
   const grows = compareQuantities(parseQuantity(wanted), parseQuantity(had));
-  const isNamedAnew = before.volumeName !== undefined && spec.volumeName !== before.volumeName;
-  if (fixed(spec) !== fixed(before) || isNamedAnew || (grows !== 0 && status?.phase !== 'Bound')) {
+  const isRenamed = before.volumeName !== undefined && spec.volumeName !== before.volumeName;
+  if (fixed(spec) !== fixed(before) || isRenamed || (grows !== 0 && status?.phase !== 'Bound')) {
     const detail =
       'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
     return [forbidden('spec', detail)];

@@ -1,12 +1,12 @@
 import type { PersistentVolume } from '@bowline/kubernetes';
 import { dnsSubdomainProblems, type FieldProblem, parseQuantity } from '@bowline/machinery';
 import { canonicalJson } from '../../../json/canonical-json.ts';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { forbidden, IMMUTABLE, invalid, invalids, notSupported, required } from '../shared/problems.ts';
 import { ACCESS_MODES } from './access-modes.ts';
 import { hostPathProblems } from './pod/volume-problems.ts';
 
-type Spec = NonNullable<Loose<PersistentVolume>['spec']>;
+type Spec = NonNullable<PartialObject<PersistentVolume>['spec']>;
 
 /**
  * SETTINGS lists the fields of a volume's spec that are not a volume source. Exactly one of the other fields must be
@@ -29,7 +29,7 @@ function sourcesOf(spec: Spec): [string, unknown][] {
 }
 
 /** volumeProblems validates a PersistentVolume. */
-export function volumeProblems({ spec = {} }: Loose<PersistentVolume>): FieldProblem[] {
+export function volumeProblems({ spec = {} }: PartialObject<PersistentVolume>): FieldProblem[] {
   const { accessModes = [], persistentVolumeReclaimPolicy: policy = '', storageClassName, volumeMode } = spec;
   const problems: FieldProblem[] = [];
   if (accessModes.length === 0) problems.push(required('spec.accessModes'));
@@ -52,8 +52,8 @@ export function volumeProblems({ spec = {} }: Loose<PersistentVolume>): FieldPro
 
 /** volumeChangeProblems validates an update of a PersistentVolume. */
 export function volumeChangeProblems(
-  { spec = {} }: Loose<PersistentVolume>,
-  { spec: before = {} }: Loose<PersistentVolume>,
+  { spec = {} }: PartialObject<PersistentVolume>,
+  { spec: before = {} }: PartialObject<PersistentVolume>,
 ): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const where = (each: Spec): string => canonicalJson(Object.fromEntries(sourcesOf(each)));

@@ -10,7 +10,7 @@ const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 /** persistentVolumeRules holds the rules of PersistentVolumes, which outlive pods. */
 export const persistentVolumeRules: KindRules = {
   countsGeneration: false,
-  tellsDeleted: true,
+  returnsDeletedObject: true,
   applyDefaults(object) {
     const volume = as<PersistentVolume>(object);
     volume.spec ??= {};

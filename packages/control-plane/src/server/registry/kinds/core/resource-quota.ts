@@ -48,7 +48,7 @@ const OPPOSITES = [
 
 /** resourceQuotaRules validates the limits and scopes of a quota. */
 export const resourceQuotaRules: KindRules = {
-  tellsDeleted: true,
+  returnsDeletedObject: true,
   countsGeneration: false,
   validate(object, old) {
     const { hard = {} } = as<ResourceQuota>(object).spec ?? {};

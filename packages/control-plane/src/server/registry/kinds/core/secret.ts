@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Secret } from '@bowline/kubernetes';
-import { type FieldProblem, JsonSyntaxError, MOST_CONTENT_BYTES, parseJson } from '@bowline/machinery';
+import { type FieldProblem, JsonSyntaxError, MAX_CONTENT_BYTES, parseJson } from '@bowline/machinery';
 import { canonicalJson } from '../../../json/canonical-json.ts';
 import type { Draft } from '../../api-resource.ts';
 import type { KindRules } from '../../built-in-strategy.ts';
@@ -39,7 +39,7 @@ export const secretRules: KindRules = {
       problems.push(...keyProblems('data', key));
       bytes += Buffer.byteLength(value, 'base64');
     }
-    if (bytes > MOST_CONTENT_BYTES) problems.push(tooLong('data'));
+    if (bytes > MAX_CONTENT_BYTES) problems.push(tooLong('data'));
     return [...problems, ...typeProblems(object, data)];
   },
   warningsOf: (object) => keyPairWarnings(object),

@@ -1,11 +1,11 @@
 import type { LabelSelector, PersistentVolumeClaimSpec } from '@bowline/kubernetes';
 import { dnsSubdomainProblems, type FieldProblem, parseQuantity, validateLabelSelector } from '@bowline/machinery';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { invalid, invalids, notSupported, required } from '../shared/problems.ts';
 import { ACCESS_MODES } from './access-modes.ts';
 
 /** claimSpecProblems validates the spec of a claim. */
-export function claimSpecProblems(path: string, spec: Loose<PersistentVolumeClaimSpec>): FieldProblem[] {
+export function claimSpecProblems(path: string, spec: PartialObject<PersistentVolumeClaimSpec>): FieldProblem[] {
   const { accessModes = [], resources, selector, storageClassName, volumeMode } = spec;
   const problems: FieldProblem[] = [];
   // Validated as received: the validation looks for missing fields.

@@ -2,10 +2,10 @@ import type { IngressClass } from '@bowline/kubernetes';
 import { dnsLabelProblems, dnsSubdomainProblems, type FieldProblem } from '@bowline/machinery';
 import { type KindRules, specChanged } from '../../built-in-strategy.ts';
 import { AGE, as, column } from '../shared/column.ts';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { forbidden, IMMUTABLE, invalid, invalids, notSupported, required } from '../shared/problems.ts';
 
-const LONGEST_CONTROLLER = 250;
+const MAX_CONTROLLER_BYTES = 250;
 
 /** ingressClassRules validates the controller and the parameters of an IngressClass. */
 export const ingressClassRules: KindRules = {
@@ -40,9 +40,9 @@ export const ingressClassRules: KindRules = {
 function controllerProblems(controller: string): FieldProblem[] {
   const field = 'spec.controller';
   if (controller === '') return [required(field)];
-  if (controller.length > LONGEST_CONTROLLER)
+  if (controller.length > MAX_CONTROLLER_BYTES)
     return [
-      { field, reason: 'FieldValueTooLong', message: `Too long: may not be more than ${LONGEST_CONTROLLER} bytes` },
+      { field, reason: 'FieldValueTooLong', message: `Too long: may not be more than ${MAX_CONTROLLER_BYTES} bytes` },
     ];
   const [domain = '', ...path] = controller.split('/');
   if (path.length === 0 || path.join('/') === '')
@@ -50,7 +50,7 @@ function controllerProblems(controller: string): FieldProblem[] {
   return invalids(field, domain, dnsSubdomainProblems(domain));
 }
 
-type Parameters = NonNullable<NonNullable<Loose<IngressClass>['spec']>['parameters']>;
+type Parameters = NonNullable<NonNullable<PartialObject<IngressClass>['spec']>['parameters']>;
 
 function parametersProblems({ apiGroup, kind, name, scope, namespace }: Parameters): FieldProblem[] {
   const at = 'spec.parameters';

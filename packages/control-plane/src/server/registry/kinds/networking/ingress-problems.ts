@@ -1,6 +1,6 @@
 import type { HTTPIngressPath, Ingress, IngressBackend } from '@bowline/kubernetes';
 import { dns1035LabelProblems, dnsSubdomainProblems, type FieldProblem, parseIp } from '@bowline/machinery';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { portNameProblems } from '../shared/port-names.ts';
 import { invalid, invalids, notSupported, outside, required } from '../shared/problems.ts';
 
@@ -11,7 +11,7 @@ const FORBIDDEN_PARTS = ['//', '/./', '/../', '%2f', '%2F'];
 const FORBIDDEN_ENDS = ['/..', '/.'];
 
 /** ingressProblems validates the spec of an Ingress. */
-export function ingressProblems({ spec = {} }: Loose<Ingress>): FieldProblem[] {
+export function ingressProblems({ spec = {} }: PartialObject<Ingress>): FieldProblem[] {
   const { rules = [], tls = [], defaultBackend, ingressClassName } = spec;
   const problems: FieldProblem[] = [];
   if (rules.length === 0 && defaultBackend === undefined)
@@ -49,7 +49,10 @@ function wildcardProblems(host: string): string[] {
   return isGood ? [] : [WILDCARD_RULE];
 }
 
-function pathProblems(at: string, { path = '', pathType, backend = {} }: Loose<HTTPIngressPath>): FieldProblem[] {
+function pathProblems(
+  at: string,
+  { path = '', pathType, backend = {} }: PartialObject<HTTPIngressPath>,
+): FieldProblem[] {
   const problems: FieldProblem[] = [];
   if (pathType === undefined) problems.push(required(`${at}.pathType`, 'pathType must be specified'));
   else if (pathType === 'Exact' || pathType === 'Prefix') {
@@ -66,7 +69,7 @@ function pathProblems(at: string, { path = '', pathType, backend = {} }: Loose<H
   return [...problems, ...backendProblems(`${at}.backend`, backend)];
 }
 
-function backendProblems(at: string, { service, resource }: Loose<IngressBackend>): FieldProblem[] {
+function backendProblems(at: string, { service, resource }: PartialObject<IngressBackend>): FieldProblem[] {
   if (service && resource) return [invalid(at, '', 'cannot set both resource and service backends')];
   if (resource) {
     return (['kind', 'name'] as const).flatMap((name) => (resource[name] ? [] : [required(`${at}.resource.${name}`)]));

@@ -3,14 +3,14 @@ import { dnsSubdomainProblems, type FieldProblem, parseIp } from '@bowline/machi
 import { type KindRules, specChanged, statusStrategy } from '../../built-in-strategy.ts';
 import { addressProblems } from '../shared/address-problems.ts';
 import { AGE, as, column } from '../shared/column.ts';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { invalid, invalids } from '../shared/problems.ts';
 import { dropEmpty } from '../shared/zero-values.ts';
 import { hostProblems, ingressProblems } from './ingress-problems.ts';
 
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 /** The number of hosts that a table displays. */
-const MOST_SHOWN = 3;
+const MAX_DISPLAYED = 3;
 
 /** ingressRules validates how external requests are routed to Services. */
 export const ingressRules: KindRules = {
@@ -60,14 +60,14 @@ export const ingressRules: KindRules = {
   ],
 };
 
-function hosts({ spec = {} }: Loose<Ingress>): string {
+function hosts({ spec = {} }: PartialObject<Ingress>): string {
   const names = (spec.rules ?? []).map(({ host }) => host || '*');
   if (names.length === 0) return '*';
-  const more = names.length - MOST_SHOWN;
-  return `${names.slice(0, MOST_SHOWN).join(',')}${more > 0 ? ` + ${more} more...` : ''}`;
+  const more = names.length - MAX_DISPLAYED;
+  return `${names.slice(0, MAX_DISPLAYED).join(',')}${more > 0 ? ` + ${more} more...` : ''}`;
 }
 
-function statusProblems({ status = {} }: Loose<Ingress>): FieldProblem[] {
+function statusProblems({ status = {} }: PartialObject<Ingress>): FieldProblem[] {
   return (status.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }, index) => {
     const at = `status.loadBalancer.ingress[${index}]`;
     const problems = ip ? addressProblems(`${at}.ip`, ip) : [];

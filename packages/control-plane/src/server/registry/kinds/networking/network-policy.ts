@@ -3,7 +3,7 @@ import { type FieldProblem, parseIp, validateLabelSelector } from '@bowline/mach
 import { type KindRules, specChanged } from '../../built-in-strategy.ts';
 import { cidrProblems } from '../shared/address-problems.ts';
 import { AGE, as, column, selectorText } from '../shared/column.ts';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { portReferenceProblems } from '../shared/port-names.ts';
 import { forbidden, invalid, invalids, notSupported, required } from '../shared/problems.ts';
 
@@ -47,7 +47,7 @@ export const networkPolicyRules: KindRules = {
   ],
 };
 
-type Selector = Loose<NetworkPolicyPeer>['podSelector'];
+type Selector = PartialObject<NetworkPolicyPeer>['podSelector'];
 
 function selectorProblems(field: string, selector: Selector): readonly FieldProblem[] {
   return validateLabelSelector(selector as Parameters<typeof validateLabelSelector>[0], field);
@@ -55,9 +55,9 @@ function selectorProblems(field: string, selector: Selector): readonly FieldProb
 
 function ruleProblems(
   at: string,
-  ports: readonly Loose<NetworkPolicyPort>[],
+  ports: readonly PartialObject<NetworkPolicyPort>[],
   side: 'from' | 'to',
-  peers: readonly Loose<NetworkPolicyPeer>[],
+  peers: readonly PartialObject<NetworkPolicyPeer>[],
 ): FieldProblem[] {
   return [
     ...ports.flatMap((port, index) => portProblems(`${at}.ports[${index}]`, port)),
@@ -65,7 +65,7 @@ function ruleProblems(
   ];
 }
 
-function portProblems(at: string, { port, endPort, protocol }: Loose<NetworkPolicyPort>): FieldProblem[] {
+function portProblems(at: string, { port, endPort, protocol }: PartialObject<NetworkPolicyPort>): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const protocols = ['TCP', 'UDP', 'SCTP'];
   if (protocol !== undefined && !protocols.includes(protocol))
@@ -83,7 +83,7 @@ function portProblems(at: string, { port, endPort, protocol }: Loose<NetworkPoli
 
 function peerProblems(
   at: string,
-  { podSelector, namespaceSelector, ipBlock }: Loose<NetworkPolicyPeer>,
+  { podSelector, namespaceSelector, ipBlock }: PartialObject<NetworkPolicyPeer>,
 ): FieldProblem[] {
   const problems: FieldProblem[] = [];
   let others = 0;
@@ -100,7 +100,7 @@ function peerProblems(
 
 function blockProblems(
   at: string,
-  { cidr = '', except = [] }: NonNullable<Loose<NetworkPolicyPeer>['ipBlock']>,
+  { cidr = '', except = [] }: NonNullable<PartialObject<NetworkPolicyPeer>['ipBlock']>,
 ): FieldProblem[] {
   if (cidr === '') return [required(`${at}.cidr`)];
   const wrong = cidrProblems(`${at}.cidr`, cidr);

@@ -5,7 +5,7 @@ import type { Draft } from '../../api-resource.ts';
 import type { KindRules } from '../../built-in-strategy.ts';
 import { nameProblems } from '../../names.ts';
 import { AGE, as, column, wide } from '../shared/column.ts';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { invalid, invalids, notSupported, required } from '../shared/problems.ts';
 
 const GROUP = 'rbac.authorization.k8s.io';
@@ -57,7 +57,7 @@ function subjects(object: Parameters<typeof as>[0], wanted: string): string {
     .join(', ');
 }
 
-function roleProblems({ roleRef = {} }: Loose<RoleBinding>, kinds: readonly string[]): FieldProblem[] {
+function roleProblems({ roleRef = {} }: PartialObject<RoleBinding>, kinds: readonly string[]): FieldProblem[] {
   const { apiGroup = '', kind = '', name = '' } = roleRef;
   const problems: FieldProblem[] = [];
   if (apiGroup !== GROUP) problems.push(notSupported('roleRef.apiGroup', apiGroup, [GROUP]));
@@ -67,7 +67,7 @@ function roleProblems({ roleRef = {} }: Loose<RoleBinding>, kinds: readonly stri
   return problems;
 }
 
-function subjectProblems(at: string, subject: Loose<Subject>, isNamespaced: boolean): FieldProblem[] {
+function subjectProblems(at: string, subject: PartialObject<Subject>, isNamespaced: boolean): FieldProblem[] {
   const { kind = '', name = '', namespace = '', apiGroup = '' } = subject;
   const problems: FieldProblem[] = [];
   if (name === '') problems.push(required(`${at}.name`));

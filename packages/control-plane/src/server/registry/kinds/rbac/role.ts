@@ -2,7 +2,7 @@ import type { ClusterRole, PolicyRule, Role } from '@bowline/kubernetes';
 import { type FieldProblem, validateLabelSelector } from '@bowline/machinery';
 import type { KindRules } from '../../built-in-strategy.ts';
 import { as, CREATED_AT } from '../shared/column.ts';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { invalid, required } from '../shared/problems.ts';
 
 /** roleRules validates the permissions of a Role. */
@@ -41,11 +41,14 @@ export const clusterRoleRules: KindRules = {
   columns: [CREATED_AT],
 };
 
-function rulesProblems(rules: readonly Loose<PolicyRule>[] | null | undefined, isNamespaced: boolean): FieldProblem[] {
+function rulesProblems(
+  rules: readonly PartialObject<PolicyRule>[] | null | undefined,
+  isNamespaced: boolean,
+): FieldProblem[] {
   return (rules ?? []).flatMap((rule, index) => ruleProblems(`rules[${index}]`, rule, isNamespaced));
 }
 
-function ruleProblems(at: string, rule: Loose<PolicyRule>, isNamespaced: boolean): FieldProblem[] {
+function ruleProblems(at: string, rule: PartialObject<PolicyRule>, isNamespaced: boolean): FieldProblem[] {
   const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
   const problems: FieldProblem[] = [];
   if (verbs.length === 0) problems.push(required(`${at}.verbs`, 'verbs must contain at least one value'));

@@ -2,7 +2,7 @@ import type { KubernetesObject, LabelSelector } from '@bowline/kubernetes';
 import { labelSelector } from '@bowline/machinery';
 import { age } from '../../age.ts';
 import type { TableColumn } from '../../api-resource.ts';
-import type { Loose } from './loose.ts';
+import type { PartialObject } from './partial-object.ts';
 
 type Cell = TableColumn['cell'];
 
@@ -37,13 +37,13 @@ export const CREATED_AT = column(
 );
 
 /** as casts an object to its kind. */
-export function as<T>(object: KubernetesObject): Loose<T> {
+export function as<T>(object: KubernetesObject): PartialObject<T> {
   // A column is used only for objects of its kind.
-  return object as Loose<T>;
+  return object as PartialObject<T>;
 }
 
 /** selectorText formats a selector as kubectl displays it. */
-export function selectorText(selector: Loose<LabelSelector> | undefined): string {
+export function selectorText(selector: PartialObject<LabelSelector> | undefined): string {
   if (!selector) return '<none>';
   // It was validated before it was stored.
   return labelSelector(selector as LabelSelector).toString() || '<none>';

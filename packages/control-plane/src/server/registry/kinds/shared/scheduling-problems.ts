@@ -7,7 +7,7 @@ import type {
   TopologySpreadConstraint,
 } from '@bowline/kubernetes';
 import { type FieldProblem, labelKeyProblems, labelValueProblems, validateLabelSelector } from '@bowline/machinery';
-import type { Loose } from './loose.ts';
+import type { PartialObject } from './partial-object.ts';
 import { duplicate, forbidden, invalid, invalids, notSupported, required, type StructValue } from './problems.ts';
 
 type Problems = FieldProblem[];
@@ -15,7 +15,7 @@ type Problems = FieldProblem[];
 const EFFECTS = ['NoExecute', 'NoSchedule', 'PreferNoSchedule'];
 
 /** affinityProblems validates the node and pod affinity of a pod. */
-export function affinityProblems(path: string, { affinity }: Loose<PodSpec>): Problems {
+export function affinityProblems(path: string, { affinity }: PartialObject<PodSpec>): Problems {
   if (!affinity) return [];
   const { nodeAffinity, podAffinity, podAntiAffinity } = affinity;
   const problems: Problems = [];
@@ -37,22 +37,24 @@ export function affinityProblems(path: string, { affinity }: Loose<PodSpec>): Pr
       problems.push(...weightProblems(term, weight), ...nodeTermProblems(`${term}.preference`, preference ?? {}));
     });
   }
-  for (const [name, wishes] of [
+  for (const [name, preferredTerms] of [
     ['podAffinity', podAffinity],
     ['podAntiAffinity', podAntiAffinity],
   ] as const) {
     const needed = `${path}.${name}.requiredDuringSchedulingIgnoredDuringExecution`;
-    (wishes?.requiredDuringSchedulingIgnoredDuringExecution ?? []).forEach((term, index) => {
+    (preferredTerms?.requiredDuringSchedulingIgnoredDuringExecution ?? []).forEach((term, index) => {
       problems.push(...podTermProblems(`${needed}[${index}]`, term));
     });
     const preferred = `${path}.${name}.preferredDuringSchedulingIgnoredDuringExecution`;
-    (wishes?.preferredDuringSchedulingIgnoredDuringExecution ?? []).forEach(({ weight, podAffinityTerm }, index) => {
-      const term = `${preferred}[${index}]`;
-      problems.push(
-        ...weightProblems(term, weight),
-        ...podTermProblems(`${term}.podAffinityTerm`, podAffinityTerm ?? {}),
-      );
-    });
+    (preferredTerms?.preferredDuringSchedulingIgnoredDuringExecution ?? []).forEach(
+      ({ weight, podAffinityTerm }, index) => {
+        const term = `${preferred}[${index}]`;
+        problems.push(
+          ...weightProblems(term, weight),
+          ...podTermProblems(`${term}.podAffinityTerm`, podAffinityTerm ?? {}),
+        );
+      },
+    );
   }
   return problems;
 }
@@ -61,7 +63,7 @@ function weightProblems(at: string, weight = 0): Problems {
   return weight >= 1 && weight <= 100 ? [] : [invalid(`${at}.weight`, weight, 'must be in the range 1-100')];
 }
 
-function nodeTermProblems(at: string, { matchExpressions = [] }: Loose<NodeSelectorTerm>): Problems {
+function nodeTermProblems(at: string, { matchExpressions = [] }: PartialObject<NodeSelectorTerm>): Problems {
   return matchExpressions.flatMap(({ key = '', operator = '', values = [] }, index) => {
     const field = `${at}.matchExpressions[${index}]`;
     const problems: Problems = [];
@@ -94,14 +96,14 @@ function nodeTermProblems(at: string, { matchExpressions = [] }: Loose<NodeSelec
   });
 }
 
-function podTermProblems(at: string, { labelSelector, topologyKey = '' }: Loose<PodAffinityTerm>): Problems {
+function podTermProblems(at: string, { labelSelector, topologyKey = '' }: PartialObject<PodAffinityTerm>): Problems {
   const problems = selectorProblems(`${at}.labelSelector`, labelSelector);
   if (topologyKey === '') problems.push(required(`${at}.topologyKey`, 'can not be empty'));
   return [...problems, ...invalids(`${at}.topologyKey`, topologyKey, labelKeyProblems(topologyKey))];
 }
 
 /** selectorProblems validates a label selector; an absent one is valid. */
-export function selectorProblems(at: string, selector: Loose<LabelSelector> | undefined): Problems {
+export function selectorProblems(at: string, selector: PartialObject<LabelSelector> | undefined): Problems {
   if (!selector) return [];
   const { matchLabels, matchExpressions } = selector;
   return validateLabelSelector(
@@ -114,7 +116,7 @@ export function selectorProblems(at: string, selector: Loose<LabelSelector> | un
 }
 
 /** selectorStruct returns a selector in the form of the server's own type. */
-export function selectorStruct(selector: Loose<LabelSelector> | undefined): StructValue {
+export function selectorStruct(selector: PartialObject<LabelSelector> | undefined): StructValue {
   const { matchLabels, matchExpressions } = selector ?? {};
   return {
     matchLabels,
@@ -123,7 +125,7 @@ export function selectorStruct(selector: Loose<LabelSelector> | undefined): Stru
 }
 
 /** tolerationProblems validates the tolerations of a pod. */
-export function tolerationProblems(path: string, tolerations: readonly Loose<Toleration>[]): Problems {
+export function tolerationProblems(path: string, tolerations: readonly PartialObject<Toleration>[]): Problems {
   return tolerations.flatMap(({ key = '', operator = '', value = '', effect, tolerationSeconds }, index) => {
     const at = `${path}[${index}]`;
     const problems = key === '' ? [] : invalids(`${at}.key`, key, labelKeyProblems(key));
@@ -156,7 +158,10 @@ export function effectProblems(field: string, effect: string): Problems {
 }
 
 /** spreadProblems validates the topology spread constraints of a pod. */
-export function spreadProblems(path: string, constraints: readonly Loose<TopologySpreadConstraint>[]): Problems {
+export function spreadProblems(
+  path: string,
+  constraints: readonly PartialObject<TopologySpreadConstraint>[],
+): Problems {
   const pairs = constraints.map(
     ({ topologyKey = '', whenUnsatisfiable = '' }) => `{${topologyKey}, ${whenUnsatisfiable}}`,
   );

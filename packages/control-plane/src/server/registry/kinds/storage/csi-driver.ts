@@ -3,23 +3,23 @@ import type { FieldProblem } from '@bowline/machinery';
 import { canonicalJson } from '../../../json/canonical-json.ts';
 import type { KindRules } from '../../built-in-strategy.ts';
 import { AGE, as, column } from '../shared/column.ts';
-import type { Loose } from '../shared/loose.ts';
+import type { PartialObject } from '../shared/partial-object.ts';
 import { duplicate, IMMUTABLE, invalid, notSupported } from '../shared/problems.ts';
 
-type Spec = NonNullable<Loose<CSIDriver>['spec']>;
+type Spec = NonNullable<PartialObject<CSIDriver>['spec']>;
 
 const GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
 const MODES = ['Persistent', 'Ephemeral'];
 /** Tokens are valid for at least ten minutes, wherever they are requested. */
-const SHORTEST_TOKEN_SECONDS = 600;
-const LONGEST_TOKEN_SECONDS = 2 ** 32;
-const SHORTEST_UPDATE_SECONDS = 10;
+const MIN_TOKEN_SECONDS = 600;
+const MAX_TOKEN_SECONDS = 2 ** 32;
+const MIN_UPDATE_SECONDS = 10;
 const TOKENS_MAY_LEAK =
   'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes';
 
 /** csiDriverRules validates how volumes of a driver are mounted. This server mounts no volumes. */
 export const csiDriverRules: KindRules = {
-  tellsDeleted: true,
+  returnsDeletedObject: true,
   // prepareForUpdate counts the generation, because a new driver has none.
   countsGeneration: false,
   prepareForUpdate(object, old) {
@@ -85,15 +85,16 @@ function specProblems(spec: Spec): FieldProblem[] {
     }
     audiences.add(audience);
     if (expirationSeconds === undefined) continue;
-    const tell = (detail: string) => problems.push(invalid(`${field}.expirationSeconds`, expirationSeconds, detail));
-    if (expirationSeconds < SHORTEST_TOKEN_SECONDS) tell('may not specify a duration less than 10 minutes');
-    if (expirationSeconds > LONGEST_TOKEN_SECONDS) tell('may not specify a duration larger than 2^32 seconds');
+    const addProblem = (detail: string) =>
+      problems.push(invalid(`${field}.expirationSeconds`, expirationSeconds, detail));
+    if (expirationSeconds < MIN_TOKEN_SECONDS) addProblem('may not specify a duration less than 10 minutes');
+    if (expirationSeconds > MAX_TOKEN_SECONDS) addProblem('may not specify a duration larger than 2^32 seconds');
   }
   for (const mode of volumeLifecycleModes)
     if (!MODES.includes(mode)) problems.push(notSupported('spec.volumeLifecycleModes', mode, MODES));
   const period = spec.nodeAllocatableUpdatePeriodSeconds;
-  if (period !== undefined && period < SHORTEST_UPDATE_SECONDS) {
-    const detail = `must be greater than or equal to ${SHORTEST_UPDATE_SECONDS} seconds`;
+  if (period !== undefined && period < MIN_UPDATE_SECONDS) {
+    const detail = `must be greater than or equal to ${MIN_UPDATE_SECONDS} seconds`;
     problems.push(invalid('spec.nodeAllocatableUpdatePeriodSeconds', period, detail));
   }
   const inSecrets = spec.serviceAccountTokenInSecrets;

@@ -12,7 +12,7 @@ const FROZEN = ['parameters', 'provisioner', 'reclaimPolicy'];
 
 /** storageClassRules validates how volumes are provisioned. This server provisions none. */
 export const storageClassRules: KindRules = {
-  tellsDeleted: true,
+  returnsDeletedObject: true,
   applyDefaults(object) {
     const storage = as<StorageClass>(object);
     storage.reclaimPolicy ??= 'Delete';

@@ -1,9 +1,9 @@
 import type { Container, EnvVar, HTTPGetAction, Probe } from '@bowline/kubernetes';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 import { dropEmpty, dropFalse, dropZero } from '../../shared/zero-values.ts';
 
 /** containerDefaults sets defaults for a container of any type. */
-export function containerDefaults(container: Loose<Container>): void {
+export function containerDefaults(container: PartialObject<Container>): void {
   container.imagePullPolicy ||= pullsAlways(container.image ?? '') ? 'Always' : 'IfNotPresent';
   container.terminationMessagePath ||= '/dev/termination-log';
   container.terminationMessagePolicy ||= 'File';
@@ -27,7 +27,7 @@ export function containerDefaults(container: Loose<Container>): void {
   for (const hook of [postStart, preStop]) if (hook?.httpGet) httpDefaults(hook.httpGet);
 }
 
-function envDefaults(variable: Loose<EnvVar>): void {
+function envDefaults(variable: PartialObject<EnvVar>): void {
   dropEmpty(variable, 'value');
   const { fieldRef, resourceFieldRef, fileKeyRef } = variable.valueFrom ?? {};
   if (fieldRef) fieldRef.apiVersion ||= 'v1';
@@ -35,7 +35,7 @@ function envDefaults(variable: Loose<EnvVar>): void {
   if (fileKeyRef) fileKeyRef.optional ??= false;
 }
 
-function probeDefaults(probe: Loose<Probe>): void {
+function probeDefaults(probe: PartialObject<Probe>): void {
   probe.timeoutSeconds ||= 1;
   probe.periodSeconds ||= 10;
   probe.successThreshold ||= 1;
@@ -45,7 +45,7 @@ function probeDefaults(probe: Loose<Probe>): void {
   if (probe.grpc) probe.grpc.service ??= '';
 }
 
-function httpDefaults(action: Loose<HTTPGetAction>): void {
+function httpDefaults(action: PartialObject<HTTPGetAction>): void {
   action.path ||= '/';
   action.scheme ||= 'HTTP';
 }

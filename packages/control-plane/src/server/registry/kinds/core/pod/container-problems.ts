@@ -1,6 +1,6 @@
 import type { Container, ContainerPort, PodSpec, VolumeMount } from '@bowline/kubernetes';
 import { dnsLabelProblems, type FieldProblem } from '@bowline/machinery';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 import { portNameProblems } from '../../shared/port-names.ts';
 import {
   duplicate,
@@ -19,23 +19,23 @@ import { securityContextProblems } from './security-problems.ts';
 
 type Problems = FieldProblem[];
 
-/** ContainerSurroundings holds the parts of a pod that its containers depend on. */
-interface ContainerSurroundings {
-  readonly spec: Loose<PodSpec>;
+/** ContainerContext holds the parts of a pod that its containers depend on. */
+interface ContainerContext {
+  readonly spec: PartialObject<PodSpec>;
   /** Names of the volumes that can be mounted. */
   readonly volumes: ReadonlySet<string>;
 }
 
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
-const LARGEST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
 /** containerListProblems validates the containers and init containers of a pod. */
-export function containerListProblems(path: string, { spec, volumes }: ContainerSurroundings): Problems {
+export function containerListProblems(path: string, { spec, volumes }: ContainerContext): Problems {
   const { containers = [], initContainers = [] } = spec;
   const problems: Problems = [];
   const names = new Set<string>();
   const around = { spec, volumes };
-  const check = (at: string, container: Loose<Container>, isInit: boolean): void => {
+  const check = (at: string, container: PartialObject<Container>, isInit: boolean): void => {
     problems.push(...commonProblems(at, container, around));
     const { name = '' } = container;
     if (name !== '' && names.has(name)) problems.push(duplicate(`${at}.name`, name));
@@ -49,7 +49,7 @@ export function containerListProblems(path: string, { spec, volumes }: Container
   return problems;
 }
 
-function commonProblems(at: string, container: Loose<Container>, around: ContainerSurroundings): Problems {
+function commonProblems(at: string, container: PartialObject<Container>, around: ContainerContext): Problems {
   const { name, image = '', terminationMessagePolicy, imagePullPolicy } = container;
   const problems: Problems = [];
   if (!name) problems.push(required(`${at}.name`));
@@ -75,7 +75,7 @@ function commonProblems(at: string, container: Loose<Container>, around: Contain
 }
 
 /** Validates the fields of containers that run until the pod ends. */
-function runningProblems(at: string, container: Loose<Container>): Problems {
+function runningProblems(at: string, container: PartialObject<Container>): Problems {
   const { lifecycle, livenessProbe, readinessProbe, startupProbe, restartPolicy } = container;
   const problems: Problems = [];
   if (lifecycle) problems.push(...lifecycleProblems(`${at}.lifecycle`, lifecycle));
@@ -92,7 +92,7 @@ function runningProblems(at: string, container: Loose<Container>): Problems {
  * Rejects fields that init containers may not have, because they end before other containers start. Init containers
  * that are restarted are sidecars, and keep running.
  */
-function initOnlyProblems(at: string, container: Loose<Container>): Problems {
+function initOnlyProblems(at: string, container: PartialObject<Container>): Problems {
   const { restartPolicy, lifecycle, livenessProbe, readinessProbe, startupProbe } = container;
   if (restartPolicy === 'Always') return runningProblems(at, container);
   const problems: Problems = [];
@@ -107,7 +107,7 @@ function initOnlyProblems(at: string, container: Loose<Container>): Problems {
   return problems;
 }
 
-function portProblems(path: string, ports: readonly Loose<ContainerPort>[], isOnHost: boolean): Problems {
+function portProblems(path: string, ports: readonly PartialObject<ContainerPort>[], isOnHost: boolean): Problems {
   const problems: Problems = [];
   const names = new Set<string>();
   ports.forEach(({ name, containerPort = 0, hostPort, protocol }, index) => {
@@ -119,8 +119,8 @@ function portProblems(path: string, ports: readonly Loose<ContainerPort>[], isOn
       else names.add(name);
     }
     if (containerPort === 0) problems.push(required(`${at}.containerPort`));
-    else problems.push(...outside(`${at}.containerPort`, containerPort, 1, LARGEST_PORT));
-    if (hostPort !== undefined) problems.push(...outside(`${at}.hostPort`, hostPort, 1, LARGEST_PORT));
+    else problems.push(...outside(`${at}.containerPort`, containerPort, 1, MAX_PORT));
+    if (hostPort !== undefined) problems.push(...outside(`${at}.hostPort`, hostPort, 1, MAX_PORT));
     if (isOnHost && hostPort !== containerPort) {
       problems.push(invalid(`${at}.hostPort`, hostPort ?? 0, 'must match `containerPort` when `hostNetwork` is true'));
     }
@@ -130,7 +130,7 @@ function portProblems(path: string, ports: readonly Loose<ContainerPort>[], isOn
 }
 
 /** Two containers of a pod cannot use the same port of its host. */
-function hostPortConflicts(path: string, containers: readonly Loose<Container>[]): Problems {
+function hostPortConflicts(path: string, containers: readonly PartialObject<Container>[]): Problems {
   const problems: Problems = [];
   const taken = new Set<string>();
   containers.forEach(({ ports = [] }, index) => {
@@ -146,9 +146,9 @@ function hostPortConflicts(path: string, containers: readonly Loose<Container>[]
 
 function mountProblems(
   path: string,
-  mounts: readonly Loose<VolumeMount>[],
+  mounts: readonly PartialObject<VolumeMount>[],
   volumes: ReadonlySet<string>,
-  { volumeDevices = [] }: Loose<Container>,
+  { volumeDevices = [] }: PartialObject<Container>,
 ): Problems {
   const problems: Problems = [];
   const paths = new Set<string>();

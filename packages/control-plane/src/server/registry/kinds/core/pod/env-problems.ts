@@ -1,7 +1,7 @@
 import type { EnvFromSource, EnvVar, ObjectFieldSelector } from '@bowline/kubernetes';
 import { dnsSubdomainProblems, type FieldProblem, labelKeyProblems } from '@bowline/machinery';
 import { keyProblems } from '../../shared/content-keys.ts';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 import { invalid, invalids, notSupported, required } from '../../shared/problems.ts';
 import { resourceFieldProblems } from './resource-field-problems.ts';
 
@@ -28,7 +28,7 @@ function envNameProblems(name: string): string[] {
 }
 
 /** envProblems validates the environment variables of a container. */
-export function envProblems(path: string, variables: readonly Loose<EnvVar>[]): Problems {
+export function envProblems(path: string, variables: readonly PartialObject<EnvVar>[]): Problems {
   return variables.flatMap((variable, index) => {
     const at = `${path}[${index}]`;
     const { name = '' } = variable;
@@ -37,7 +37,7 @@ export function envProblems(path: string, variables: readonly Loose<EnvVar>[]): 
   });
 }
 
-function sourceProblems(at: string, { value = '', valueFrom }: Loose<EnvVar>): Problems {
+function sourceProblems(at: string, { value = '', valueFrom }: PartialObject<EnvVar>): Problems {
   if (!valueFrom) return [];
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;
   const problems: Problems = [];
@@ -73,7 +73,7 @@ function sourceProblems(at: string, { value = '', valueFrom }: Loose<EnvVar>): P
   return problems;
 }
 
-function fieldProblems(at: string, { fieldPath = '' }: Loose<ObjectFieldSelector>): Problems {
+function fieldProblems(at: string, { fieldPath = '' }: PartialObject<ObjectFieldSelector>): Problems {
   if (fieldPath === '') return [required(`${at}.fieldPath`)];
   const subscript = /^(metadata\.(?:annotations|labels))\['([^']*)'\]$/.exec(fieldPath);
   if (subscript) return invalids(`${at}.fieldPath`, fieldPath, labelKeyProblems((subscript[2] ?? '').toLowerCase()));
@@ -85,7 +85,7 @@ function fieldProblems(at: string, { fieldPath = '' }: Loose<ObjectFieldSelector
 }
 
 /** envFromProblems validates the ConfigMaps and Secrets that become environment variables. */
-export function envFromProblems(path: string, sources: readonly Loose<EnvFromSource>[]): Problems {
+export function envFromProblems(path: string, sources: readonly PartialObject<EnvFromSource>[]): Problems {
   return sources.flatMap(({ prefix = '', configMapRef, secretRef }, index) => {
     const at = `${path}[${index}]`;
     const problems = prefix === '' ? [] : invalids(`${at}.prefix`, prefix, envNameProblems(prefix));

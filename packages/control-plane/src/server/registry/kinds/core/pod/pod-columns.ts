@@ -3,9 +3,9 @@ import { parseTime } from '@bowline/machinery';
 import { age } from '../../../age.ts';
 import type { RowConditions, TableColumn } from '../../../api-resource.ts';
 import { AGE, as, column, wide } from '../../shared/column.ts';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 
-type Status = Loose<ContainerStatus>;
+type Status = PartialObject<ContainerStatus>;
 
 /** POD_COLUMNS holds the columns of `kubectl get pods`. */
 export const POD_COLUMNS: readonly TableColumn[] = [
@@ -62,7 +62,7 @@ interface Summary {
  * summaryOf summarizes the state of a pod in one word: the reason why its containers wait or terminated, where the
  * first containers take precedence.
  */
-function summaryOf({ metadata, spec, status = {} }: Loose<Pod>): Summary {
+function summaryOf({ metadata, spec, status = {} }: PartialObject<Pod>): Summary {
   const { containers = [], initContainers = [] } = spec ?? {};
   const { containerStatuses = [], initContainerStatuses = [] } = status;
   let reason = status.reason || status.phase || '';
@@ -118,7 +118,7 @@ function summaryOf({ metadata, spec, status = {} }: Loose<Pod>): Summary {
  * examined.
  */
 function initReason(
-  containers: readonly Loose<Container>[],
+  containers: readonly PartialObject<Container>[],
   statuses: readonly Status[],
 ): { readonly reason: string | undefined; readonly seen: number } {
   const sidecars = new Set(containers.filter(isSidecar).map(({ name }) => name));
@@ -138,15 +138,15 @@ function exitText({ signal, exitCode = 0 }: { signal?: number | undefined; exitC
   return signal ? `Signal:${signal}` : `ExitCode:${exitCode}`;
 }
 
-function isSidecar({ restartPolicy }: Loose<Container>): boolean {
+function isSidecar({ restartPolicy }: PartialObject<Container>): boolean {
   return restartPolicy === 'Always';
 }
 
-function isReady({ conditions }: Loose<NonNullable<Pod['status']>>): boolean {
+function isReady({ conditions }: PartialObject<NonNullable<Pod['status']>>): boolean {
   return conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 }
 
-function isInitialized({ conditions }: Loose<NonNullable<Pod['status']>>): boolean {
+function isInitialized({ conditions }: PartialObject<NonNullable<Pod['status']>>): boolean {
   return conditions?.some(({ type, status }) => type === 'Initialized' && status === 'True') ?? false;
 }
 

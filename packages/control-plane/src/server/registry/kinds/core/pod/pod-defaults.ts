@@ -1,19 +1,19 @@
 import type { Pod, PodSpec, PodTemplateSpec } from '@bowline/kubernetes';
 import { addQuantities, formatQuantity, parseQuantity } from '@bowline/machinery';
-import { type Loose, partOf } from '../../shared/loose.ts';
+import { type PartialObject, partOf } from '../../shared/partial-object.ts';
 import { dropEmpty, dropFalse } from '../../shared/zero-values.ts';
 import { containerDefaults } from './container-defaults.ts';
 import { volumeDefaults } from './volume-defaults.ts';
 
 /** podTemplateDefaults sets the defaults of a pod template. */
-export function podTemplateDefaults(template: Loose<PodTemplateSpec>): void {
+export function podTemplateDefaults(template: PartialObject<PodTemplateSpec>): void {
   template.metadata ??= {};
   template.spec ??= {};
   podSpecDefaults(template.spec);
 }
 
 /** podDefaults sets the defaults of a pod, which has more of them than a template. */
-export function podDefaults(pod: Loose<Pod>): void {
+export function podDefaults(pod: PartialObject<Pod>): void {
   const spec = partOf(pod, 'spec');
   spec.enableServiceLinks ??= true;
   for (const container of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
@@ -32,14 +32,14 @@ export function podDefaults(pod: Loose<Pod>): void {
  * A resource with a pod-level limit gets a pod-level request: the sum of the requests of the containers, or the limit
  * if no container requests it.
  */
-function podLevelRequests(spec: Loose<PodSpec>): void {
+function podLevelRequests(spec: PartialObject<PodSpec>): void {
   const { limits } = spec.resources ?? {};
   if (!limits || !spec.resources) return;
   const requests = partOf(spec.resources, 'requests');
   for (const [name, limit] of Object.entries(limits)) {
     if (Object.hasOwn(requests, name)) continue;
-    const asked = (spec.containers ?? []).flatMap((each) => each.resources?.requests?.[name] ?? []);
-    requests[name] = asked.length === 0 ? limit : sum(asked);
+    const requested = (spec.containers ?? []).flatMap((each) => each.resources?.requests?.[name] ?? []);
+    requests[name] = requested.length === 0 ? limit : sum(requested);
   }
 }
 
@@ -48,7 +48,7 @@ function sum(amounts: readonly string[]): string {
 }
 
 /** podSpecDefaults sets the defaults that pods and their templates share. */
-function podSpecDefaults(spec: Loose<PodSpec>): void {
+function podSpecDefaults(spec: PartialObject<PodSpec>): void {
   spec.restartPolicy ||= 'Always';
   spec.dnsPolicy ||= 'ClusterFirst';
   spec.schedulerName ||= 'default-scheduler';

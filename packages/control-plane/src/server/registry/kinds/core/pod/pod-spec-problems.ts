@@ -7,7 +7,7 @@ import {
   labelValueProblems,
 } from '@bowline/machinery';
 import { addressProblems } from '../../shared/address-problems.ts';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 import { invalid, invalids, notSupported, oneOf, outside, required } from '../../shared/problems.ts';
 import { affinityProblems, spreadProblems, tolerationProblems } from '../../shared/scheduling-problems.ts';
 import { containerListProblems } from './container-problems.ts';
@@ -18,10 +18,10 @@ type Problems = FieldProblem[];
 
 const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
 const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
-const LARGEST_INT32 = 2_147_483_647;
+const MAX_INT32 = 2_147_483_647;
 
 /** podSpecProblems validates the spec of a pod or of a pod template. */
-export function podSpecProblems(path: string, spec: Loose<PodSpec>): Problems {
+export function podSpecProblems(path: string, spec: PartialObject<PodSpec>): Problems {
   const { volumes = [], hostAliases = [], tolerations = [], topologySpreadConstraints = [] } = spec;
   const problems: Problems = [
     ...volumeListProblems(`${path}.volumes`, volumes),
@@ -66,7 +66,7 @@ export function podSpecProblems(path: string, spec: Loose<PodSpec>): Problems {
   return problems;
 }
 
-function namesIn(path: string, spec: Loose<PodSpec>): Problems {
+function namesIn(path: string, spec: PartialObject<PodSpec>): Problems {
   const { serviceAccountName, nodeName, activeDeadlineSeconds, hostname, subdomain } = spec;
   return [
     ...(serviceAccountName
@@ -75,13 +75,13 @@ function namesIn(path: string, spec: Loose<PodSpec>): Problems {
     ...(nodeName ? invalids(`${path}.nodeName`, nodeName, dnsSubdomainProblems(nodeName)) : []),
     ...(activeDeadlineSeconds === undefined
       ? []
-      : outside(`${path}.activeDeadlineSeconds`, activeDeadlineSeconds, 1, LARGEST_INT32)),
+      : outside(`${path}.activeDeadlineSeconds`, activeDeadlineSeconds, 1, MAX_INT32)),
     ...(hostname ? invalids(`${path}.hostname`, hostname, dnsLabelProblems(hostname)) : []),
     ...(subdomain ? invalids(`${path}.subdomain`, subdomain, dnsLabelProblems(subdomain)) : []),
   ];
 }
 
-function dnsConfigProblems(path: string, { dnsPolicy, dnsConfig }: Loose<PodSpec>): Problems {
+function dnsConfigProblems(path: string, { dnsPolicy, dnsConfig }: PartialObject<PodSpec>): Problems {
   const at = `${path}.dnsConfig`;
   if (dnsPolicy === 'None' && !dnsConfig) {
     return [required(at, 'must provide `dnsConfig` when `dnsPolicy` is None')];
@@ -112,7 +112,7 @@ export function labelProblems(field: string, labels: { readonly [key: string]: s
 }
 
 /** podTemplateProblems validates a pod template. */
-export function podTemplateProblems(path: string, template: Loose<PodTemplateSpec>): Problems {
+export function podTemplateProblems(path: string, template: PartialObject<PodTemplateSpec>): Problems {
   const { labels = {}, annotations = {} } = template.metadata ?? {};
   return [
     ...labelProblems(`${path}.labels`, labels),

@@ -1,6 +1,6 @@
 import type { PodSpec, Toleration } from '@bowline/kubernetes';
 import { type FieldProblem, isSameJson } from '@bowline/machinery';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 import { forbidden, invalid } from '../../shared/problems.ts';
 
 type Problems = FieldProblem[];
@@ -9,7 +9,7 @@ const MAY_CHANGE =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
 /** podUpdateProblems validates an update of a pod, most of whose fields are immutable. */
-export function podUpdateProblems(spec: Loose<PodSpec>, old: Loose<PodSpec>): Problems {
+export function podUpdateProblems(spec: PartialObject<PodSpec>, old: PartialObject<PodSpec>): Problems {
   if (isSameJson(spec, old)) return [];
   const resized = (['containers', 'initContainers'] as const).filter(
     (name) => (spec[name] ?? []).length !== (old[name] ?? []).length,
@@ -28,7 +28,7 @@ export function podUpdateProblems(spec: Loose<PodSpec>, old: Loose<PodSpec>): Pr
 }
 
 /** mungedOf returns a pod spec with all mutable fields reset to their old values. */
-function mungedOf(spec: Loose<PodSpec>, old: Loose<PodSpec>): Loose<PodSpec> {
+function mungedOf(spec: PartialObject<PodSpec>, old: PartialObject<PodSpec>): PartialObject<PodSpec> {
   const withImages = (name: 'containers' | 'initContainers') =>
     spec[name]?.map((container, index) => ({ ...container, image: old[name]?.[index]?.image }));
   const mayEnd = (old.terminationGracePeriodSeconds ?? 0) < 0 && spec.terminationGracePeriodSeconds === 1;
@@ -54,7 +54,7 @@ function deadlineProblems(deadline: number | undefined, old: number | undefined)
   return deadline > old ? [invalid(field, deadline, 'must be less than or equal to previous value')] : [];
 }
 
-function gateProblems({ schedulingGates = [] }: Loose<PodSpec>, old: Loose<PodSpec>): Problems {
+function gateProblems({ schedulingGates = [] }: PartialObject<PodSpec>, old: PartialObject<PodSpec>): Problems {
   const before = new Set((old.schedulingGates ?? []).map(({ name }) => name));
   return schedulingGates.flatMap(({ name }, index) =>
     before.has(name)
@@ -68,8 +68,11 @@ function gateProblems({ schedulingGates = [] }: Loose<PodSpec>, old: Loose<PodSp
   );
 }
 
-function tolerationProblems(tolerations: readonly Loose<Toleration>[], old: readonly Loose<Toleration>[]): Problems {
-  const timeless = (each: Loose<Toleration>) => ({ ...each, tolerationSeconds: undefined });
+function tolerationProblems(
+  tolerations: readonly PartialObject<Toleration>[],
+  old: readonly PartialObject<Toleration>[],
+): Problems {
+  const timeless = (each: PartialObject<Toleration>) => ({ ...each, tolerationSeconds: undefined });
   for (const before of old) {
     const kept = tolerations.some(
       (each) =>

@@ -2,7 +2,7 @@ import type { Pod, PodSpec } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
 import type { Draft, Strategy } from '../../../api-resource.ts';
 import { type KindRules, statusStrategy } from '../../../built-in-strategy.ts';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 import { forbidden, IMMUTABLE, invalid } from '../../shared/problems.ts';
 import { statusDefaults } from '../../shared/status-defaults.ts';
 import { dropZero } from '../../shared/zero-values.ts';
@@ -36,16 +36,16 @@ export const podRules: KindRules = {
     const problems = podSpecProblems('spec', spec);
     return old ? [...problems, ...podUpdateProblems(spec, asPod(old).spec ?? {})] : [...problems, ...newProblems(spec)];
   },
-  gracePeriodSeconds(object, asked) {
+  gracePeriodSeconds(object, requested) {
     const { spec, status } = asPod(object);
     // No container is running that would have to terminate.
     if (!spec?.nodeName || ['Failed', 'Succeeded'].includes(status?.phase ?? '')) return 0;
-    const period = asked ?? spec.terminationGracePeriodSeconds ?? 30;
+    const period = requested ?? spec.terminationGracePeriodSeconds ?? 30;
     return period < 0 ? 1 : period;
   },
   columns: POD_COLUMNS,
   rowConditions: podRowConditions,
-  tellsDeleted: true,
+  returnsDeletedObject: true,
   subresources: {
     status: (whole) => ({ strategy: podStatusStrategy(whole) }),
   },
@@ -68,13 +68,17 @@ function podStatusStrategy(whole: Strategy): Strategy {
   };
 }
 
-function asPod(object: Draft): Loose<Pod> {
+function asPod(object: Draft): PartialObject<Pod> {
   // It was decoded with the schema of a pod.
-  return object as Loose<Pod>;
+  return object as PartialObject<Pod>;
 }
 
 /** Rejects fields that only an existing pod may have. */
-function newProblems({ ephemeralContainers = [], nodeName, schedulingGates = [] }: Loose<PodSpec>): FieldProblem[] {
+function newProblems({
+  ephemeralContainers = [],
+  nodeName,
+  schedulingGates = [],
+}: PartialObject<PodSpec>): FieldProblem[] {
   const problems: FieldProblem[] = [];
   if (ephemeralContainers.length > 0) problems.push(forbidden('spec.ephemeralContainers', 'cannot be set on create'));
   if (nodeName && schedulingGates.length > 0) {
@@ -83,7 +87,7 @@ function newProblems({ ephemeralContainers = [], nodeName, schedulingGates = [] 
   return problems;
 }
 
-function podStatusDefaults({ status }: Loose<Pod>): void {
+function podStatusDefaults({ status }: PartialObject<Pod>): void {
   if (!status) return;
   statusDefaults(status.conditions, 'lastProbeTime', 'lastTransitionTime');
   const { containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = [] } = status;

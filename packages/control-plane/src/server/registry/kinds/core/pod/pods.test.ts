@@ -58,9 +58,9 @@ describe('a running pod', () => {
     const t = startTestServer();
     await runs(t, 'a');
     await budget(t, { minAvailable: 1 }, status);
-    const answer = await evict(t, 'a');
-    expect(answer.status).toBe(429);
-    expect(answer.body).toMatchObject({
+    const response = await evict(t, 'a');
+    expect(response.status).toBe(429);
+    expect(response.body).toMatchObject({
       reason: 'TooManyRequests',
       message: "Cannot evict pod as it would violate the pod's disruption budget.",
       details: { causes: [{ reason: 'DisruptionBudget', message }] },
@@ -98,8 +98,8 @@ describe('a running pod', () => {
     const t = startTestServer();
     await runs(t, 'a');
     const grace = async (body?: object) => {
-      const answer = await t.call('DELETE', `${PODS}/a`, body);
-      return [answer.body.metadata?.deletionTimestamp, answer.body.metadata?.deletionGracePeriodSeconds];
+      const response = await t.call('DELETE', `${PODS}/a`, body);
+      return [response.body.metadata?.deletionTimestamp, response.body.metadata?.deletionGracePeriodSeconds];
     };
     expect(await grace({ gracePeriodSeconds: 20 })).toEqual(['2026-01-01T00:00:20Z', 20]);
     expect(await grace({ gracePeriodSeconds: 60 })).toEqual(['2026-01-01T00:00:20Z', 20]);
@@ -119,10 +119,10 @@ describe('the log of a container', () => {
   };
 
   it('is read from the kubelet of its node', async () => {
-    const asked: string[] = [];
+    const requestedUrls: string[] = [];
     const t = startTestServer({
-      askKubelet: (url) => {
-        asked.push(url.href);
+      requestKubelet: (url) => {
+        requestedUrls.push(url.href);
         return Promise.resolve({ status: 200, body: words('one\n', 'two\n') });
       },
     });
@@ -130,7 +130,7 @@ describe('the log of a container', () => {
     await runs(t, 'a');
     const { body } = await t.call('GET', `${PODS}/a/log?tailLines=2&limitBytes=9&pretty=true`);
     expect(body.message).toBe('one\ntwo\n');
-    expect(asked).toEqual(['https://10.0.0.1:1234/containerLogs/default/a/c?tailLines=2&limitBytes=9']);
+    expect(requestedUrls).toEqual(['https://10.0.0.1:1234/containerLogs/default/a/c?tailLines=2&limitBytes=9']);
   });
 
   it.each([
@@ -141,8 +141,8 @@ describe('the log of a container', () => {
       500,
       'Internal error occurred: Get "https://10.0.0.1:1234/containerLogs/default/a/c": connect ECONNREFUSED',
     ],
-  ])('returns an error when the kubelet %s', async (_why, askKubelet, status, message) => {
-    const t = startTestServer({ askKubelet });
+  ])('returns an error when the kubelet %s', async (_why, requestKubelet, status, message) => {
+    const t = startTestServer({ requestKubelet });
     await t.call('POST', '/api/v1/nodes', node);
     await runs(t, 'a');
     expect(await t.call('GET', `${PODS}/a/log`)).toMatchObject({ status, body: { message } });

@@ -1,17 +1,17 @@
 import type { HTTPGetAction, Lifecycle, LifecycleHandler, Probe } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 import { portReferenceProblems } from '../../shared/port-names.ts';
 import { forbidden, invalid, invalids, notNegative, oneOf, required } from '../../shared/problems.ts';
 
 type Problems = FieldProblem[];
-type Handler = Loose<LifecycleHandler & Pick<Probe, 'grpc'>>;
+type Handler = PartialObject<LifecycleHandler & Pick<Probe, 'grpc'>>;
 
 const NO_HANDLER = 'must specify a handler type';
 const SECOND_HANDLER = 'may not specify more than 1 handler type';
 
 /** probeProblems validates a probe. A probe that decides about restarts must have a success threshold of 1. */
-export function probeProblems(at: string, probe: Loose<Probe>, succeeds: 'once' | 'often'): Problems {
+export function probeProblems(at: string, probe: PartialObject<Probe>, succeeds: 'once' | 'often'): Problems {
   const { terminationGracePeriodSeconds: grace, successThreshold = 0 } = probe;
   const problems = handlerProblems(at, probe);
   for (const member of [
@@ -36,7 +36,7 @@ export function probeProblems(at: string, probe: Loose<Probe>, succeeds: 'once' 
 }
 
 /** lifecycleProblems validates lifecycle hooks. */
-export function lifecycleProblems(at: string, { postStart, preStop }: Loose<Lifecycle>): Problems {
+export function lifecycleProblems(at: string, { postStart, preStop }: PartialObject<Lifecycle>): Problems {
   return [
     ...(postStart ? handlerProblems(`${at}.postStart`, postStart) : []),
     ...(preStop ? handlerProblems(`${at}.preStop`, preStop) : []),
@@ -60,7 +60,10 @@ function handlerProblems(at: string, { exec, httpGet, tcpSocket, grpc, sleep }: 
   return handlers === 0 ? [...problems, required(at, NO_HANDLER)] : problems;
 }
 
-function httpProblems(at: string, { path = '', port, scheme, httpHeaders = [] }: Loose<HTTPGetAction>): Problems {
+function httpProblems(
+  at: string,
+  { path = '', port, scheme, httpHeaders = [] }: PartialObject<HTTPGetAction>,
+): Problems {
   const problems: Problems = [];
   if (path === '') problems.push(required(`${at}.path`));
   problems.push(...invalids(`${at}.port`, port ?? 0, portReferenceProblems(port)));

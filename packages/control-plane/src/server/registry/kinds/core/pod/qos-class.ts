@@ -1,27 +1,27 @@
 import type { PodSpec } from '@bowline/kubernetes';
 import { compareQuantities, parseQuantity } from '@bowline/machinery';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 
-const COMPUTED = ['cpu', 'memory'];
+const COMPUTE_RESOURCES = ['cpu', 'memory'];
 
 /**
  * qosClassOf returns the QoS class of a pod, which determines how it is treated when its node runs out of resources. It
  * depends on the requests and limits of its containers.
  */
-export function qosClassOf(spec: Loose<PodSpec>): 'BestEffort' | 'Burstable' | 'Guaranteed' {
+export function qosClassOf(spec: PartialObject<PodSpec>): 'BestEffort' | 'Burstable' | 'Guaranteed' {
   const containers = spec.resources ? [spec] : [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
-  let asksForNothing = true;
-  let getsAll = true;
+  let hasNoResources = true;
+  let isGuaranteed = true;
   for (const { resources } of containers) {
     const { requests = {}, limits = {} } = resources ?? {};
-    for (const name of COMPUTED) {
+    for (const name of COMPUTE_RESOURCES) {
       const [request, limit] = [amountOf(requests, name), amountOf(limits, name)];
-      if (request || limit) asksForNothing = false;
-      if (!limit || (request && compareQuantities(request, limit) !== 0)) getsAll = false;
+      if (request || limit) hasNoResources = false;
+      if (!limit || (request && compareQuantities(request, limit) !== 0)) isGuaranteed = false;
     }
   }
-  if (asksForNothing) return 'BestEffort';
-  return getsAll ? 'Guaranteed' : 'Burstable';
+  if (hasNoResources) return 'BestEffort';
+  return isGuaranteed ? 'Guaranteed' : 'Burstable';
 }
 
 function amountOf(amounts: { readonly [name: string]: string | undefined }, name: string) {

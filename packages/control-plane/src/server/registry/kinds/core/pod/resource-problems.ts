@@ -1,6 +1,6 @@
 import type { ResourceRequirements } from '@bowline/kubernetes';
 import { compareQuantities, type FieldProblem, labelKeyProblems, parseQuantity } from '@bowline/machinery';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 import { forbidden, invalid, invalids, NOT_NEGATIVE, required } from '../../shared/problems.ts';
 
 type Problems = FieldProblem[];
@@ -8,7 +8,10 @@ type Problems = FieldProblem[];
 const STANDARD = new Set(['cpu', 'memory', 'ephemeral-storage', 'storage']);
 
 /** resourceProblems validates the requests and limits of a container. */
-export function resourceProblems(path: string, { limits = {}, requests = {} }: Loose<ResourceRequirements>): Problems {
+export function resourceProblems(
+  path: string,
+  { limits = {}, requests = {} }: PartialObject<ResourceRequirements>,
+): Problems {
   const problems: Problems = [];
   for (const [name, amount] of Object.entries(limits).sort(byName)) {
     problems.push(...amountProblems(`${path}.limits`, name, amount ?? ''));

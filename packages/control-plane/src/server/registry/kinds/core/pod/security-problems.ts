@@ -1,19 +1,19 @@
 import type { PodSpec, SecurityContext } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 import { invalid, invalidStruct, notSupported, required } from '../../shared/problems.ts';
 
 type Problems = FieldProblem[];
 
-const LARGEST_ID = 2_147_483_647;
+const MAX_ID = 2_147_483_647;
 const ID = 'must be between 0 and 2147483647, inclusive';
 const SECCOMP = ['Localhost', 'RuntimeDefault', 'Unconfined'];
 
 /** securityContextProblems validates the security context of a container. */
 export function securityContextProblems(
   at: string,
-  context: Loose<SecurityContext> | undefined,
-  spec: Loose<PodSpec>,
+  context: PartialObject<SecurityContext> | undefined,
+  spec: PartialObject<PodSpec>,
 ): Problems {
   if (!context) return [];
   const { privileged, allowPrivilegeEscalation, capabilities, procMount } = context;
@@ -39,7 +39,7 @@ export function securityContextProblems(
 }
 
 /** podSecurityProblems validates the security context of a pod. */
-export function podSecurityProblems(path: string, spec: Loose<PodSpec>): Problems {
+export function podSecurityProblems(path: string, spec: PartialObject<PodSpec>): Problems {
   const { securityContext: context, hostPID, shareProcessNamespace } = spec;
   if (!context) return [];
   const at = `${path}.securityContext`;
@@ -62,7 +62,7 @@ export function podSecurityProblems(path: string, spec: Loose<PodSpec>): Problem
   return problems;
 }
 
-function seccompProblems(at: string, profile: Loose<SecurityContext>['seccompProfile']): Problems {
+function seccompProblems(at: string, profile: PartialObject<SecurityContext>['seccompProfile']): Problems {
   if (!profile) return [];
   const { type = '', localhostProfile } = profile;
   if (type === '') return [required(`${at}.type`, 'type is required when seccompProfile is set')];
@@ -83,5 +83,5 @@ function seccompProblems(at: string, profile: Loose<SecurityContext>['seccompPro
 }
 
 function idProblems(field: string, id: number | undefined): Problems {
-  return id !== undefined && (id < 0 || id > LARGEST_ID) ? [invalid(field, id, ID)] : [];
+  return id !== undefined && (id < 0 || id > MAX_ID) ? [invalid(field, id, ID)] : [];
 }

@@ -1,5 +1,5 @@
 import type { PersistentVolumeClaimSpec, Volume, VolumeProjection } from '@bowline/kubernetes';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 import { dropEmpty, dropFalse } from '../../shared/zero-values.ts';
 import { pullsAlways } from './container-defaults.ts';
 
@@ -7,7 +7,7 @@ import { pullsAlways } from './container-defaults.ts';
 const FILE_MODE = 0o644;
 
 /** volumeDefaults sets the defaults of a volume; one without a source is an empty directory. */
-export function volumeDefaults(volume: Loose<Volume>): void {
+export function volumeDefaults(volume: PartialObject<Volume>): void {
   const { secret, configMap, downwardAPI, projected, hostPath, ephemeral, image, iscsi, rbd, azureDisk, scaleIO } =
     volume;
   if (Object.keys(volume).every((name) => name === 'name' || volume[name as keyof Volume] === undefined))
@@ -44,18 +44,22 @@ export function volumeDefaults(volume: Loose<Volume>): void {
 }
 
 /** claimSpecDefaults sets the defaults of the spec of a claim or a claim template. */
-export function claimSpecDefaults(spec: Loose<PersistentVolumeClaimSpec>): void {
+export function claimSpecDefaults(spec: PartialObject<PersistentVolumeClaimSpec>): void {
   spec.volumeMode ??= 'Filesystem';
   spec.resources ??= {};
 }
 
-function projectionDefaults({ serviceAccountToken, downwardAPI, podCertificate }: Loose<VolumeProjection>): void {
+function projectionDefaults({
+  serviceAccountToken,
+  downwardAPI,
+  podCertificate,
+}: PartialObject<VolumeProjection>): void {
   if (serviceAccountToken) serviceAccountToken.expirationSeconds ??= 3_600;
   if (podCertificate) podCertificate.maxExpirationSeconds ??= 86_400;
   itemDefaults(downwardAPI);
 }
 
-function itemDefaults(source: Loose<NonNullable<VolumeProjection['downwardAPI']>> | undefined): void {
+function itemDefaults(source: PartialObject<NonNullable<VolumeProjection['downwardAPI']>> | undefined): void {
   for (const { fieldRef, resourceFieldRef } of source?.items ?? []) {
     if (fieldRef) fieldRef.apiVersion ||= 'v1';
     if (resourceFieldRef) resourceFieldRef.divisor ??= '0';

@@ -1,6 +1,6 @@
 import type { KeyToPath, PersistentVolumeClaimSpec, Volume, VolumeProjection } from '@bowline/kubernetes';
 import { dnsLabelProblems, type FieldProblem, labelKeyProblems } from '@bowline/machinery';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 import { duplicate, forbidden, invalid, invalids, notSupported, required } from '../../shared/problems.ts';
 import { claimSpecProblems } from '../volume-claim-problems.ts';
 import { localPathProblems } from './container-problems.ts';
@@ -22,7 +22,7 @@ const HOST_PATH_TYPES = [
 const FILE_FIELDS = ['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'];
 
 /** volumeListProblems validates the volumes of a pod. */
-export function volumeListProblems(path: string, volumes: readonly Loose<Volume>[]): Problems {
+export function volumeListProblems(path: string, volumes: readonly PartialObject<Volume>[]): Problems {
   const problems: Problems = [];
   const names = new Set<string>();
   volumes.forEach((volume, index) => {
@@ -38,7 +38,10 @@ export function volumeListProblems(path: string, volumes: readonly Loose<Volume>
 }
 
 /** In the order in which the API server checks them: the second and all following sources of a volume are rejected. */
-const SOURCES: readonly (readonly [keyof Volume, ((at: string, source: Loose<Volume>) => Problems) | undefined])[] = [
+const SOURCES: readonly (readonly [
+  keyof Volume,
+  ((at: string, source: PartialObject<Volume>) => Problems) | undefined,
+])[] = [
   [
     'emptyDir',
     (at, { emptyDir }) =>
@@ -77,7 +80,7 @@ const SOURCES: readonly (readonly [keyof Volume, ((at: string, source: Loose<Vol
   ['image', imageProblems],
 ];
 
-function sourceProblems(at: string, volume: Loose<Volume>): Problems {
+function sourceProblems(at: string, volume: PartialObject<Volume>): Problems {
   const problems: Problems = [];
   let sources = 0;
   for (const [name, check] of SOURCES) {
@@ -90,7 +93,7 @@ function sourceProblems(at: string, volume: Loose<Volume>): Problems {
 }
 
 /** hostPathProblems validates a hostPath volume. */
-export function hostPathProblems(at: string, { hostPath }: Pick<Loose<Volume>, 'hostPath'>): Problems {
+export function hostPathProblems(at: string, { hostPath }: Pick<PartialObject<Volume>, 'hostPath'>): Problems {
   const { path = '', type = '' } = hostPath ?? {};
   if (path === '') return [required(`${at}.path`)];
   const problems: Problems = [];
@@ -99,19 +102,19 @@ export function hostPathProblems(at: string, { hostPath }: Pick<Loose<Volume>, '
   return problems;
 }
 
-function secretProblems(at: string, { secret }: Loose<Volume>): Problems {
+function secretProblems(at: string, { secret }: PartialObject<Volume>): Problems {
   const { secretName, defaultMode, items = [] } = secret ?? {};
   const problems: Problems = secretName ? [] : [required(`${at}.secretName`)];
   return [...problems, ...modeProblems(`${at}.defaultMode`, defaultMode), ...itemProblems(at, items)];
 }
 
-function configMapProblems(at: string, { configMap }: Loose<Volume>): Problems {
+function configMapProblems(at: string, { configMap }: PartialObject<Volume>): Problems {
   const { name, defaultMode, items = [] } = configMap ?? {};
   const problems: Problems = name ? [] : [required(`${at}.name`)];
   return [...problems, ...modeProblems(`${at}.defaultMode`, defaultMode), ...itemProblems(at, items)];
 }
 
-function nfsProblems(at: string, { nfs }: Loose<Volume>): Problems {
+function nfsProblems(at: string, { nfs }: PartialObject<Volume>): Problems {
   const { server, path = '' } = nfs ?? {};
   const problems: Problems = server ? [] : [required(`${at}.server`)];
   if (path === '') problems.push(required(`${at}.path`));
@@ -119,18 +122,18 @@ function nfsProblems(at: string, { nfs }: Loose<Volume>): Problems {
   return problems;
 }
 
-function claimProblems(at: string, { persistentVolumeClaim }: Loose<Volume>): Problems {
+function claimProblems(at: string, { persistentVolumeClaim }: PartialObject<Volume>): Problems {
   return persistentVolumeClaim?.claimName ? [] : [required(`${at}.claimName`)];
 }
 
-function ephemeralProblems(at: string, { ephemeral }: Loose<Volume>): Problems {
+function ephemeralProblems(at: string, { ephemeral }: PartialObject<Volume>): Problems {
   const template = ephemeral?.volumeClaimTemplate;
   if (!template) return [required(`${at}.volumeClaimTemplate`)];
-  const spec: Loose<PersistentVolumeClaimSpec> = template.spec ?? {};
+  const spec: PartialObject<PersistentVolumeClaimSpec> = template.spec ?? {};
   return claimSpecProblems(`${at}.volumeClaimTemplate.spec`, spec);
 }
 
-function imageProblems(at: string, { image }: Loose<Volume>): Problems {
+function imageProblems(at: string, { image }: PartialObject<Volume>): Problems {
   const { reference, pullPolicy = '' } = image ?? {};
   const problems: Problems = reference ? [] : [required(`${at}.reference`)];
   const known = ['Always', 'IfNotPresent', 'Never'];
@@ -138,7 +141,7 @@ function imageProblems(at: string, { image }: Loose<Volume>): Problems {
   return problems;
 }
 
-function projectedProblems(at: string, { projected }: Loose<Volume>): Problems {
+function projectedProblems(at: string, { projected }: PartialObject<Volume>): Problems {
   const problems = modeProblems(`${at}.defaultMode`, projected?.defaultMode);
   (projected?.sources ?? []).forEach((source, index) => {
     problems.push(...projectionProblems(`${at}.sources[${index}]`, source));
@@ -146,7 +149,7 @@ function projectedProblems(at: string, { projected }: Loose<Volume>): Problems {
   return problems;
 }
 
-function projectionProblems(at: string, source: Loose<VolumeProjection>): Problems {
+function projectionProblems(at: string, source: PartialObject<VolumeProjection>): Problems {
   const { secret, configMap, downwardAPI, serviceAccountToken } = source;
   const problems: Problems = [];
   if (secret) {
@@ -181,7 +184,7 @@ function projectionProblems(at: string, source: Loose<VolumeProjection>): Proble
   return problems;
 }
 
-function itemProblems(at: string, items: readonly Loose<KeyToPath>[]): Problems {
+function itemProblems(at: string, items: readonly PartialObject<KeyToPath>[]): Problems {
   return items.flatMap(({ key = '', path = '', mode }, index) => {
     const item = `${at}.items[${index}]`;
     const problems: Problems = [];
@@ -192,7 +195,7 @@ function itemProblems(at: string, items: readonly Loose<KeyToPath>[]): Problems 
   });
 }
 
-function filesProblems(at: string, source: Loose<Volume>['downwardAPI']): Problems {
+function filesProblems(at: string, source: PartialObject<Volume>['downwardAPI']): Problems {
   const problems = modeProblems(`${at}.defaultMode`, source?.defaultMode);
   for (const { path = '', mode, fieldRef, resourceFieldRef } of source?.items ?? []) {
     if (path === '') problems.push(required(`${at}.path`));

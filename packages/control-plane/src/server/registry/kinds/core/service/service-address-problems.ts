@@ -1,10 +1,10 @@
 import type { Service } from '@bowline/kubernetes';
 import { dnsSubdomainProblems, type FieldProblem } from '@bowline/machinery';
 import { addressProblems } from '../../shared/address-problems.ts';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 import { forbidden, invalid, invalids, notSupported, required } from '../../shared/problems.ts';
 
-type Spec = NonNullable<Loose<Service>['spec']>;
+type Spec = NonNullable<PartialObject<Service>['spec']>;
 
 /** serviceAddressProblems validates the addresses of a Service and their IP families, or its external name. */
 export function serviceAddressProblems(spec: Spec): FieldProblem[] {

@@ -3,7 +3,7 @@ import { type FieldProblem, integerBelow, type Random } from '@bowline/machinery
 import { internalError, invalid as invalidStatus } from '../../../../status/api-status.ts';
 import type { Allocation, Draft } from '../../../api-resource.ts';
 import { as } from '../../shared/column.ts';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 import { invalid } from '../../shared/problems.ts';
 import { completeFamilies } from './service-families.ts';
 import { needsHealthCheck, needsNodePorts } from './service-updates.ts';
@@ -12,9 +12,9 @@ import { type ServicesInUse, servicesInUse } from './services-in-use.ts';
 /** Services get addresses of this network, except its first and last one. */
 const NETWORK = '10.0.0.';
 const RANGE = `${NETWORK}0/24`;
-const MOST_ADDRESS = 254;
-const LEAST_PORT = 30_000;
-const MOST_PORT = 32_767;
+const MAX_HOST_NUMBER = 254;
+const MIN_PORT = 30_000;
+const MAX_PORT = 32_767;
 
 const KIND = { group: '', kind: 'Service' };
 const TAKEN = 'provided port is already allocated';
@@ -23,7 +23,7 @@ const TAKEN = 'provided port is already allocated';
  * The values that were chosen for a Service that is not stored yet. A value that another Service took in the meantime
  * is chosen again.
  */
-const drawn = new WeakMap<Draft, Set<string>>();
+const chosen = new WeakMap<Draft, Set<string>>();
 
 /**
  * allocateService gives a Service an address and ports that no other Service has. It runs before validation and again
@@ -42,16 +42,22 @@ export function allocateService(object: Draft, old: Draft | undefined, allocatio
   const inUse = servicesInUse(allocation.storage);
   const own = old ? `${object.metadata.namespace}/${object.metadata.name}` : undefined;
   const { random, dryRun } = allocation;
-  const ours = drawn.get(object) ?? new Set();
-  drawn.set(object, ours);
-  giveBack(spec, (address) => ours.has(address) && inUse.holderOf(address) !== undefined);
-  const drawing: Drawing = { inUse, own, random, dryRun, drew: (address) => ours.add(address) };
-  if (spec.clusterIP !== 'None') refuse(allocateAddress(spec, drawing));
-  refuse(allocatePorts(spec, drawing));
+  const ours = chosen.get(object) ?? new Set();
+  chosen.set(object, ours);
+  clearLostValues(spec, (address) => ours.has(address) && inUse.holderOf(address) !== undefined);
+  const allocationContext: AllocationContext = {
+    inUse,
+    own,
+    random,
+    dryRun,
+    recordChoice: (address) => ours.add(address),
+  };
+  if (spec.clusterIP !== 'None') refuse(allocateAddress(spec, allocationContext));
+  refuse(allocatePorts(spec, allocationContext));
 }
 
-/** giveBack clears values that another Service has taken. */
-function giveBack(spec: Spec, isLost: (address: string) => boolean): void {
+/** clearLostValues clears values that another Service has taken. */
+function clearLostValues(spec: Spec, isLost: (address: string) => boolean): void {
   if (isLost(spec.clusterIP ?? '')) {
     spec.clusterIP = undefined;
     spec.clusterIPs = undefined;
@@ -61,58 +67,58 @@ function giveBack(spec: Spec, isLost: (address: string) => boolean): void {
   if (isLost(`TCP/${spec.healthCheckNodePort}`)) spec.healthCheckNodePort = undefined;
 }
 
-interface Drawing {
+interface AllocationContext {
   readonly inUse: ServicesInUse;
   /** The key of the Service itself, if it is already stored. */
   readonly own: string | undefined;
   readonly random: Random;
   readonly dryRun: boolean;
-  /** drew records a value that the server chose. */
-  readonly drew: (address: string) => void;
+  /** recordChoice records a value that the server chose. */
+  readonly recordChoice: (address: string) => void;
 }
 
-type Spec = NonNullable<Loose<Service>['spec']>;
+type Spec = NonNullable<PartialObject<Service>['spec']>;
 
-function allocateAddress(spec: Spec, { inUse, own, random, dryRun, drew }: Drawing): FieldProblem[] {
-  const [asked] = spec.clusterIPs ?? [];
-  if (asked === undefined || asked === '') {
-    const free = Array.from({ length: MOST_ADDRESS }, (_, index) => `${NETWORK}${index + 1}`).filter(
+function allocateAddress(spec: Spec, { inUse, own, random, dryRun, recordChoice }: AllocationContext): FieldProblem[] {
+  const [requested] = spec.clusterIPs ?? [];
+  if (requested === undefined || requested === '') {
+    const free = Array.from({ length: MAX_HOST_NUMBER }, (_, index) => `${NETWORK}${index + 1}`).filter(
       (each) => inUse.holderOf(each) === undefined,
     );
     const address = free[integerBelow(random, Math.max(1, free.length))];
     if (address === undefined) throw internalError(`failed to allocate a serviceIP: range is full`);
     spec.clusterIP = address;
     spec.clusterIPs = [address];
-    drew(address);
+    recordChoice(address);
     return [];
   }
   // Validation reports invalid addresses later.
-  if (!/^\d{1,3}(\.\d{1,3}){3}$/.test(asked) || (spec.clusterIP && spec.clusterIP !== asked)) return [];
+  if (!/^\d{1,3}(\.\d{1,3}){3}$/.test(requested) || (spec.clusterIP && spec.clusterIP !== requested)) return [];
   const field = 'spec.clusterIPs';
   const failed = (detail: string): FieldProblem[] => [
-    invalid(field, spec.clusterIPs, `failed to allocate IP ${asked}: ${detail}`),
+    invalid(field, spec.clusterIPs, `failed to allocate IP ${requested}: ${detail}`),
   ];
-  const last = asked.startsWith(NETWORK) ? Number(asked.slice(NETWORK.length)) : 0;
-  const isInside = last >= 1 && last <= MOST_ADDRESS;
-  if (!isInside && !asked.startsWith(NETWORK) && !dryRun)
+  const last = requested.startsWith(NETWORK) ? Number(requested.slice(NETWORK.length)) : 0;
+  const isInside = last >= 1 && last <= MAX_HOST_NUMBER;
+  if (!isInside && !requested.startsWith(NETWORK) && !dryRun)
     return failed('the provided network does not match the current range');
   if (!isInside)
-    return failed(`the provided IP (${asked}) is not in the valid range. The range of valid IPs is ${RANGE}`);
-  const holder = inUse.holderOf(asked);
+    return failed(`the provided IP (${requested}) is not in the valid range. The range of valid IPs is ${RANGE}`);
+  const holder = inUse.holderOf(requested);
   return holder === undefined || holder === own || dryRun ? [] : failed('provided IP is already allocated');
 }
 
-function allocatePorts(spec: Spec, { inUse, own, random, dryRun, drew }: Drawing): FieldProblem[] {
+function allocatePorts(spec: Spec, { inUse, own, random, dryRun, recordChoice }: AllocationContext): FieldProblem[] {
   const taken = new Map<string, number>();
   const isFree = (protocol: string, port: number): boolean => {
     const holder = inUse.holderOf(`${protocol}/${port}`);
     return (holder === undefined || holder === own) && !taken.has(`${protocol}/${port}`);
   };
-  const draw = (isGood: (port: number) => boolean): number => {
-    const count = MOST_PORT - LEAST_PORT + 1;
+  const choosePort = (isGood: (port: number) => boolean): number => {
+    const count = MAX_PORT - MIN_PORT + 1;
     const first = integerBelow(random, count);
     for (let tried = 0; tried < count; tried++) {
-      const port = LEAST_PORT + ((first + tried) % count);
+      const port = MIN_PORT + ((first + tried) % count);
       if (isGood(port)) return port;
     }
     throw internalError('failed to allocate a nodePort: range is full');
@@ -122,8 +128,8 @@ function allocatePorts(spec: Spec, { inUse, own, random, dryRun, drew }: Drawing
     for (const [index, { nodePort, protocol = 'TCP' }] of ports.entries()) {
       if (nodePort === undefined) continue;
       const field = `spec.ports[${index}].nodePort`;
-      if ((nodePort < LEAST_PORT || nodePort > MOST_PORT) && !dryRun) {
-        const detail = `provided port is not in the valid range. The range of valid ports is ${LEAST_PORT}-${MOST_PORT}`;
+      if ((nodePort < MIN_PORT || nodePort > MAX_PORT) && !dryRun) {
+        const detail = `provided port is not in the valid range. The range of valid ports is ${MIN_PORT}-${MAX_PORT}`;
         return [invalid(field, nodePort, detail)];
       }
       if (!dryRun && !isFree(protocol, nodePort)) return [invalid(field, nodePort, TAKEN)];
@@ -137,19 +143,19 @@ function allocatePorts(spec: Spec, { inUse, own, random, dryRun, drew }: Drawing
       port.nodePort =
         twin?.nodePort !== undefined && isFree(protocol, twin.nodePort)
           ? twin.nodePort
-          : draw((drawn) => ['TCP', 'UDP', 'SCTP'].every((each) => isFree(each, drawn)));
+          : choosePort((chosen) => ['TCP', 'UDP', 'SCTP'].every((each) => isFree(each, chosen)));
       taken.set(`${protocol}/${port.nodePort}`, port.nodePort);
-      drew(`${protocol}/${port.nodePort}`);
+      recordChoice(`${protocol}/${port.nodePort}`);
     }
   }
   if (needsHealthCheck(spec)) {
-    const { healthCheckNodePort: asked } = spec;
-    if (asked === undefined) {
-      spec.healthCheckNodePort = draw((port) => isFree('TCP', port));
-      drew(`TCP/${spec.healthCheckNodePort}`);
+    const { healthCheckNodePort: requested } = spec;
+    if (requested === undefined) {
+      spec.healthCheckNodePort = choosePort((port) => isFree('TCP', port));
+      recordChoice(`TCP/${spec.healthCheckNodePort}`);
     }
-    if (asked !== undefined && !dryRun && !isFree('TCP', asked))
-      throw internalError(`failed to allocate requested HealthCheck NodePort ${asked}: ${TAKEN}`);
+    if (requested !== undefined && !dryRun && !isFree('TCP', requested))
+      throw internalError(`failed to allocate requested HealthCheck NodePort ${requested}: ${TAKEN}`);
   }
   return [];
 }

@@ -1,7 +1,7 @@
 import type { Service } from '@bowline/kubernetes';
 import type { TableColumn } from '../../../api-resource.ts';
 import { AGE, as, column, wide } from '../../shared/column.ts';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 
 /**
  * The API server truncates addresses of load balancers in tables that are not wide. This server never does, because its
@@ -24,7 +24,7 @@ export const serviceColumns: readonly TableColumn[] = [
   }),
 ];
 
-function outside({ spec = {}, status = {} }: Loose<Service>): string {
+function outside({ spec = {}, status = {} }: PartialObject<Service>): string {
   const given = spec.externalIPs ?? [];
   switch (spec.type) {
     case 'LoadBalancer': {
@@ -38,7 +38,7 @@ function outside({ spec = {}, status = {} }: Loose<Service>): string {
   }
 }
 
-function ports({ spec = {} }: Loose<Service>): string {
+function ports({ spec = {} }: PartialObject<Service>): string {
   const texts = (spec.ports ?? []).map(
     ({ port, nodePort, protocol = 'TCP' }) => `${port}${nodePort ? `:${nodePort}` : ''}/${protocol}`,
   );

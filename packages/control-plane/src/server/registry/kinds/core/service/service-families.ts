@@ -1,6 +1,6 @@
 import type { Service } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 import { invalid } from '../../shared/problems.ts';
 
 const POLICIES: ReadonlySet<string> = new Set(['SingleStack', 'PreferDualStack', 'RequireDualStack']);
@@ -10,7 +10,10 @@ const FAMILIES: ReadonlySet<string> = new Set(['IPv4', 'IPv6']);
  * completeFamilies sets the IP families of a Service. There is only one network, which is IPv4: only a headless Service
  * without a selector may have other families.
  */
-export function completeFamilies({ spec = {} }: Loose<Service>, old: Loose<Service> | undefined): FieldProblem[] {
+export function completeFamilies(
+  { spec = {} }: PartialObject<Service>,
+  old: PartialObject<Service> | undefined,
+): FieldProblem[] {
   const isFree = spec.clusterIP === 'None' && Object.keys(spec.selector ?? {}).length === 0;
   const { ipFamilyPolicy: policy, ipFamilies: families = [] } = spec;
   // Validation reports invalid values later.

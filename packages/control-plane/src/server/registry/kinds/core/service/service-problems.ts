@@ -7,7 +7,7 @@ import {
   labelValueProblems,
 } from '@bowline/machinery';
 import { addressProblems, cidrProblems, endpointAddressProblems } from '../../shared/address-problems.ts';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 import { portReferenceProblems } from '../../shared/port-names.ts';
 import {
   duplicate,
@@ -21,15 +21,18 @@ import {
 } from '../../shared/problems.ts';
 import { serviceAddressProblems } from './service-address-problems.ts';
 
-type Spec = NonNullable<Loose<Service>['spec']>;
+type Spec = NonNullable<PartialObject<Service>['spec']>;
 
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const POLICIES = ['Cluster', 'Local'];
-const LONGEST_AFFINITY = 86_400;
+const MAX_AFFINITY_SECONDS = 86_400;
 const ONLY_BALANCED = "may only be used when `type` is 'LoadBalancer'";
 
 /** serviceProblems validates a Service. */
-export function serviceProblems({ spec = {} }: Loose<Service>, old: Loose<Service> | undefined): FieldProblem[] {
+export function serviceProblems(
+  { spec = {} }: PartialObject<Service>,
+  old: PartialObject<Service> | undefined,
+): FieldProblem[] {
   return [
     ...(old ? changeProblems(spec, old.spec ?? {}) : []),
     ...portsNeeded(spec),
@@ -51,7 +54,7 @@ export function serviceProblems({ spec = {} }: Loose<Service>, old: Loose<Servic
 }
 
 /** serviceStatusProblems validates the load balancer status of a Service. */
-export function serviceStatusProblems({ spec = {}, status = {} }: Loose<Service>): FieldProblem[] {
+export function serviceStatusProblems({ spec = {}, status = {} }: PartialObject<Service>): FieldProblem[] {
   const ingress = status.loadBalancer?.ingress ?? [];
   const field = 'status.loadBalancer.ingress';
   if (spec.type !== 'LoadBalancer' && ingress.length > 0)
@@ -63,7 +66,10 @@ export function serviceStatusProblems({ spec = {}, status = {} }: Loose<Service>
 }
 
 /** selectorProblems validates the labels of a selector. */
-export function selectorProblems(field: string, labels: Loose<Record<string, string>> | undefined): FieldProblem[] {
+export function selectorProblems(
+  field: string,
+  labels: PartialObject<Record<string, string>> | undefined,
+): FieldProblem[] {
   return Object.entries(labels ?? {}).flatMap(([key, value]) => [
     ...invalids(field, key, labelKeyProblems(key)),
     ...invalids(field, value, labelValueProblems(String(value))),
@@ -121,8 +127,8 @@ function affinityProblems({ sessionAffinity, sessionAffinityConfig }: Spec): Fie
   if (sessionAffinity !== 'ClientIP') return [];
   const field = 'spec.sessionAffinityConfig.clientIP.timeoutSeconds';
   const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds ?? 0;
-  if (seconds > 0 && seconds <= LONGEST_AFFINITY) return [];
-  return [invalid(field, seconds, `must be greater than 0 and less than ${LONGEST_AFFINITY}`)];
+  if (seconds > 0 && seconds <= MAX_AFFINITY_SECONDS) return [];
+  return [invalid(field, seconds, `must be greater than 0 and less than ${MAX_AFFINITY_SECONDS}`)];
 }
 
 function nodePortProblems({ type, ports = [] }: Spec): FieldProblem[] {

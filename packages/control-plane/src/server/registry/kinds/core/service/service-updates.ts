@@ -1,13 +1,13 @@
 import type { Service } from '@bowline/kubernetes';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 
-type Spec = NonNullable<Loose<Service>['spec']>;
+type Spec = NonNullable<PartialObject<Service>['spec']>;
 
 /**
  * keepAllocated keeps the values that the server chose when an update omits them, as clients do that know only their
  * own manifest. A value is kept as long as the type still uses it.
  */
-export function keepAllocated(object: Loose<Service>, old: Loose<Service>): void {
+export function keepAllocated(object: PartialObject<Service>, old: PartialObject<Service>): void {
   object.spec ??= {};
   const { spec } = object;
   const before = old.spec ?? {};
@@ -33,8 +33,8 @@ export function needsHealthCheck({ type, externalTrafficPolicy }: Spec): boolean
 }
 
 function keepAddress(spec: Spec, before: Spec): void {
-  const saysNone = !spec.clusterIP && (spec.clusterIPs ?? []).length === 0;
-  if (saysNone) {
+  const hasNoAddress = !spec.clusterIP && (spec.clusterIPs ?? []).length === 0;
+  if (hasNoAddress) {
     spec.clusterIP = before.clusterIP;
     spec.clusterIPs = before.clusterIPs && [...before.clusterIPs];
     return;
@@ -78,8 +78,8 @@ function dropUnused(spec: Spec, before: Spec): void {
     spec.allocateLoadBalancerNodePorts = undefined;
     if (spec.loadBalancerClass === before.loadBalancerClass) spec.loadBalancerClass = undefined;
   }
-  const wasOutside = before.type === 'LoadBalancer' || before.type === 'NodePort';
-  const isOutside = spec.type === 'LoadBalancer' || spec.type === 'NodePort';
-  if (wasOutside && !isOutside && spec.externalTrafficPolicy === before.externalTrafficPolicy)
+  const wasExternal = before.type === 'LoadBalancer' || before.type === 'NodePort';
+  const isExternal = spec.type === 'LoadBalancer' || spec.type === 'NodePort';
+  if (wasExternal && !isExternal && spec.externalTrafficPolicy === before.externalTrafficPolicy)
     spec.externalTrafficPolicy = undefined;
 }

@@ -1,7 +1,7 @@
 import type { Service } from '@bowline/kubernetes';
 import { type KindRules, statusStrategy } from '../../../built-in-strategy.ts';
 import { as } from '../../shared/column.ts';
-import type { Loose } from '../../shared/loose.ts';
+import type { PartialObject } from '../../shared/partial-object.ts';
 import { dropEmpty, dropFalse, dropZero } from '../../shared/zero-values.ts';
 import { allocateService } from './service-allocation.ts';
 import { serviceColumns } from './service-columns.ts';
@@ -28,7 +28,7 @@ export const serviceRules: KindRules = {
   allocate: allocateService,
   validate: (object, old) => serviceProblems(as<Service>(object), old && as<Service>(old)),
   warningsOf: (object) => warnings(as<Service>(object)),
-  tellsDeleted: true,
+  returnsDeletedObject: true,
   subresources: {
     status: (whole) => {
       const strategy = statusStrategy({ ...whole, validate: (object) => serviceStatusProblems(as<Service>(object)) });
@@ -38,7 +38,7 @@ export const serviceRules: KindRules = {
   columns: serviceColumns,
 };
 
-function defaultSpec(spec: NonNullable<Loose<Service>['spec']>): void {
+function defaultSpec(spec: NonNullable<PartialObject<Service>['spec']>): void {
   dropEmpty(spec, 'externalName', 'loadBalancerIP', 'clusterIP', 'externalTrafficPolicy', 'type', 'sessionAffinity');
   dropFalse(spec, 'publishNotReadyAddresses');
   dropZero(spec, 'healthCheckNodePort');
@@ -57,14 +57,14 @@ function defaultSpec(spec: NonNullable<Loose<Service>['spec']>): void {
     dropEmpty(port, 'name');
     dropZero(port, 'nodePort');
   }
-  const isOutside = spec.type === 'NodePort' || spec.type === 'LoadBalancer';
-  if (isOutside || (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0))
+  const isExternal = spec.type === 'NodePort' || spec.type === 'LoadBalancer';
+  if (isExternal || (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0))
     spec.externalTrafficPolicy ??= 'Cluster';
-  if (isOutside || spec.type === 'ClusterIP') spec.internalTrafficPolicy ??= 'Cluster';
+  if (isExternal || spec.type === 'ClusterIP') spec.internalTrafficPolicy ??= 'Cluster';
   if (spec.type === 'LoadBalancer') spec.allocateLoadBalancerNodePorts ??= true;
 }
 
-function warnings({ spec = {} }: Loose<Service>): string[] {
+function warnings({ spec = {} }: PartialObject<Service>): string[] {
   const lines: string[] = [];
   if (spec.clusterIP === 'None' && spec.loadBalancerIP)
     lines.push('spec.loadBalancerIP is ignored for headless services');

@@ -1,0 +1,92 @@
+import type { Clock } from '@bowline/machinery';
+import { BowlineError } from '../../errors/bowline-error.ts';
+import { MaintainedCertificate, type MaintainedCertificateOptions } from './maintained-certificate.ts';
+import { type Leaf, leafMismatch, readAuthorities, readLeaf } from './pem.ts';
+import type { Trust } from './trust.ts';
+
+/** ExternalKeyPair is an externally provided certificate and key, as text. */
+export interface ExternalKeyPair {
+  readonly certificatePem: string | undefined;
+  readonly keyPem: string | undefined;
+  /** The CAs to trust; undefined if not provided. */
+  readonly bundlePem: string | undefined;
+}
+
+/** CertificateLocation is where an externally managed certificate is stored. */
+export interface CertificateLocation {
+  /** The name for messages, such as `the folder /certs`. */
+  readonly name: string;
+  /** read returns the current content; throws if it cannot be read. */
+  read(): Promise<ExternalKeyPair>;
+  /** watch calls `changed` when the content may have changed. */
+  watch(changed: () => void): Disposable;
+  /** ready resolves once the location can be read. */
+  ready(signal: AbortSignal): Promise<void>;
+  /** The polling interval, in case a notification is missed. */
+  readonly pollIntervalMs: number;
+}
+
+/** ExternalCertificatesOptions configures the location of the certificate and the configurations that must trust its CA. */
+export interface ExternalCertificatesOptions extends MaintainedCertificateOptions {
+  readonly location: CertificateLocation;
+  /** The names by which the API server calls the webhook: host names and IP addresses. */
+  readonly names: readonly string[];
+  /** `noTrust` if another component, such as cert-manager's injector, publishes the CA. */
+  readonly trust: Trust;
+}
+
+/**
+ * ExternalCertificates serves a certificate that is issued and renewed externally. An invalid certificate, or one that API servers
+ * would reject, never replaces a valid one.
+ */
+export class ExternalCertificates extends MaintainedCertificate {
+  protected readonly maxRetryMs = 10_000;
+  readonly #location: CertificateLocation;
+  readonly #names: readonly string[];
+  readonly #clock: Clock;
+  readonly #trust: Trust;
+
+  constructor(options: ExternalCertificatesOptions) {
+    super(options);
+    this.#location = options.location;
+    this.#names = options.names;
+    this.#clock = options.clock;
+    this.#trust = options.trust;
+  }
+
+  protected watch(changed: () => void): readonly Disposable[] {
+    return [this.#location.watch(changed), this.#trust.subscribe(changed)];
+  }
+
+  protected ready(signal: AbortSignal): Promise<unknown> {
+    return Promise.all([this.#location.ready(signal), this.#trust.synced(signal)]);
+  }
+
+  protected async work(signal: AbortSignal): Promise<number> {
+    const { leaf, bundle } = await this.#read();
+    // Before the certificate: once it is served, its CA should be trusted.
+    const isCurrent = bundle === undefined || this.#trust.isCurrent(bundle);
+    if (!isCurrent) await this.#trust.distribute(async () => (await this.#read()).bundle, signal);
+    this.serve(leaf);
+    // A bundle written just now is observed in a moment, which triggers another check.
+    if (isCurrent) this.announce();
+    return this.#location.pollIntervalMs;
+  }
+
+  /** Returns both or neither: a CA next to a certificate that is not served may not be the CA of the served one. */
+  async #read(): Promise<{ readonly leaf: Leaf; readonly bundle: string | undefined }> {
+    const { name } = this.#location;
+    const { certificatePem, keyPem, bundlePem } = await this.#location.read();
+    const leaf = readLeaf(name, certificatePem, keyPem);
+    const problem = leafMismatch(leaf, this.#names, this.#clock.now());
+    if (problem !== undefined) {
+      throw new BowlineError(
+        'BOWLINE_WEBHOOK_CERTIFICATE',
+        `cannot use the webhook certificate in ${name}: ${problem}; provide one that is valid now for ${this.#names.join(' and ')}, the names by which the API server calls the webhook`,
+      );
+    }
+    const authorities = readAuthorities(bundlePem ?? '');
+    const bundle = authorities.map((each) => each.certificatePem).join('');
+    return { leaf, bundle: bundle === '' ? undefined : bundle };
+  }
+}

@@ -1,7 +1,0 @@
-/** spread merges several lists, each in its order, such that every section contains an even share of each. */
-export function spread<T>(lists: readonly (readonly T[])[]): readonly T[] {
-  return lists
-    .flatMap((list) => list.map((each, index) => ({ each, at: index / list.length })))
-    .sort((a, b) => a.at - b.at)
-    .map(({ each }) => each);
-}
