@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { bundle } from '../../../../scripts/bundle.mjs';
+import { bundledProgram } from './bundled-program.test-support.ts';
 
 /** Child is the command line in a separate process, with the test operators. */
 export interface Child extends AsyncDisposable {
@@ -25,12 +25,11 @@ export interface ProcessResult {
 }
 
 /**
- * startBowline starts the command line as a process, bundled as in a release except for the operators: one file with
- * chunks, so that anything missing from the bundle is found. Disposing of it kills the process.
+ * startBowline starts the command line as a process, bundled as in a release except for the operators. Disposing of it
+ * kills the process.
  */
 export async function startBowline(args: readonly string[]): Promise<Child> {
-  const folder = await mkdtemp(join(tmpdir(), 'bowline-bundle-'));
-  const main = await bundle({ entry: 'apps/bowline/src/testing/main.test-support.ts', folder });
+  const main = await bundledProgram('testing/main.test-support.ts');
   const child = spawn(process.execPath, ['--enable-source-maps', main, ...args], {
     env: { ...process.env, KUBECONFIG: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -43,9 +42,8 @@ export async function startBowline(args: readonly string[]): Promise<Child> {
       for (const check of waiting) check();
     });
   }
-  const ended = once(child, 'close').then(async ([code, signal]): Promise<ProcessResult> => {
+  const ended = once(child, 'close').then(([code, signal]): ProcessResult => {
     for (const check of waiting) check();
-    await rm(folder, { recursive: true, force: true });
     return { code: code as number | null, signal: signal as NodeJS.Signals | null, output: lines.join('\n') };
   });
   const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<ProcessResult> => {

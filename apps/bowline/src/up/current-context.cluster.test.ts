@@ -49,13 +49,13 @@ it('uses the cluster of the current context after confirmation, and creates samp
   const controlPlane = { kind: 'current-context', url: c.controlPlane.url };
 
   const without = await upIn(c, sample, '--yes');
-  expect(without).toMatchObject({ code: 0, err: '', asked: [] });
+  expect(without).toMatchObject({ code: 0, err: '', questions: [] });
   expect(JSON.parse(without.out)).toMatchObject({ ready: true, controlPlane, objects: [] });
   // Its kind was installed; otherwise this request would fail.
   expect((await c.admin.list(Ribbon)).items).toEqual([]);
 
   const withSamples = await upIn(c, sample, '--samples');
-  expect(withSamples).toMatchObject({ code: 0, err: '', asked: [expect.stringContaining(controlPlane.url)] });
+  expect(withSamples).toMatchObject({ code: 0, err: '', questions: [expect.stringContaining(controlPlane.url)] });
   const objects = [{ operator: 'ribbon', kind: 'Ribbon', key: keyString(keyOf(sample)), isReady: true }];
   expect(JSON.parse(withSamples.out)).toMatchObject({ ready: true, controlPlane, objects });
   expect(await c.admin.get(Ribbon, metadata)).toMatchObject({ spec: { color: 'red' } });

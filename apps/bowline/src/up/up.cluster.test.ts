@@ -11,13 +11,13 @@ import { ConfigMap, Deployment, Secret } from '@bowline/kubernetes';
 import type { Client } from '@bowline/runtime/client';
 import { describe, expect, it } from 'vitest';
 import { operators } from '../operators/operators.ts';
+import { bundledProgram } from '../testing/bundled-program.test-support.ts';
 import { bowline } from '../testing/test-operators.test-support.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
-const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
-function bowlineUp(...args: string[]) {
-  const child = spawn(process.execPath, ['--conditions=@bowline/source', '--import', 'tsx', main, 'up', ...args], {
+async function bowlineUp(...args: string[]) {
+  const child = spawn(process.execPath, [await bundledProgram('main.ts'), 'up', ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -30,7 +30,7 @@ function bowlineUp(...args: string[]) {
 }
 
 /** untilRunning reads the output until all is ready, and returns the kubeconfig that it names. */
-async function untilRunning({ lines }: ReturnType<typeof bowlineUp>): Promise<string> {
+async function untilRunning({ lines }: Awaited<ReturnType<typeof bowlineUp>>): Promise<string> {
   let kubeconfig = '';
   for (;;) {
     const { value = '', done } = await lines.next();
@@ -49,7 +49,7 @@ const copyKey = { namespace: 'sample-team-red', name: 'registry-ca' };
 describe('bowline up', () => {
   it('exits with 0 once every sample is ready, and reports it in one line of JSON', async () => {
     const { kind } = await sharedControlPlane();
-    const { lines, errors, ended } = bowlineUp('--control-plane', kind, '--exit-when-ready', '--json');
+    const { lines, errors, ended } = await bowlineUp('--control-plane', kind, '--exit-when-ready', '--json');
     const { value } = await lines.next();
     expect(JSON.parse(String(value))).toMatchObject({
       ready: true,
@@ -66,7 +66,7 @@ describe('bowline up', () => {
 
   it('serves other clients until it is stopped, and leaves nothing behind', async () => {
     const { kind } = await sharedControlPlane();
-    const up = bowlineUp('--control-plane', kind);
+    const up = await bowlineUp('--control-plane', kind);
     const kubeconfig = await untilRunning(up);
     {
       await using client = await clientOf(kubeconfig);
@@ -83,7 +83,7 @@ describe('bowline up', () => {
     const folder = await mkdtemp(join(tmpdir(), 'bowline-up-'));
     const run = async (...options: string[]): Promise<{ kubeconfig: string; copy: ConfigMap }> => {
       const common = ['--operators', 'configmap-sync', '--data-dir', join(folder, 'data')];
-      const up = bowlineUp('--control-plane', kind, ...common, ...options);
+      const up = await bowlineUp('--control-plane', kind, ...common, ...options);
       const kubeconfig = await untilRunning(up);
       await using client = await clientOf(kubeconfig);
       const copy = await client.get(ConfigMap, copyKey);
@@ -102,7 +102,7 @@ describe('bowline up', () => {
 
   it('shows a new value of the mock after a pod requests it again, and the events of the operator about the pod', async () => {
     const { kind } = await sharedControlPlane();
-    const { child, lines, ended } = bowlineUp('--control-plane', kind, '--operators', 'jasm');
+    const { child, lines, ended } = await bowlineUp('--control-plane', kind, '--operators', 'jasm');
     let kubeconfig = '';
     const until = async (pattern: RegExp): Promise<string> => {
       for (;;) {
@@ -133,7 +133,14 @@ describe('bowline up', () => {
 
   it('reports which samples were not ready in time, and exits with 1', async () => {
     const { kind } = await sharedControlPlane();
-    const { errors, ended } = bowlineUp('--control-plane', kind, '--exit-when-ready', '--timeout', '1ms', '--json');
+    const { errors, ended } = await bowlineUp(
+      '--control-plane',
+      kind,
+      '--exit-when-ready',
+      '--timeout',
+      '1ms',
+      '--json',
+    );
     expect(await ended).toEqual([1, null]);
     expect(errors()).toMatch(
       /not everything was ready within 1ms \(ConfigMapSync sample-platform\/registry-ca: .*UP_NOT_READY/,

@@ -28,13 +28,13 @@ describe('requestersOf', () => {
 
   it('keeps a requester whose pods are all terminating', () => {
     const [requester] = requestersOf([requestingPod('a', { isTerminating: true, request: { path: '/a' } })]);
-    expect(requester).toMatchObject({ isLeaving: true, pods: [], request: { path: '/a' } });
+    expect(requester).toMatchObject({ isShuttingDown: true, pods: [], request: { path: '/a' } });
   });
 
   it('lets the pod that was observed last decide among pods created in the same second', () => {
     const pods = ['c', 'a', 'b'].map((name, index) => ({
       ...requestingPod(name, { of: 'web', at: 10, request: { path: `/${name}` } }),
-      noticedAt: index,
+      observedAt: index,
     }));
     for (const each of [pods, pods.toReversed()]) expect(requestersOf(each)[0]?.request.path).toBe('/b');
   });

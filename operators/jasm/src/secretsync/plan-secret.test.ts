@@ -55,7 +55,7 @@ const HOUR = 3_600_000;
 
 function situation(given: Given): Situation {
   const { pods = [{}], secret, handled, now = 1_000, failure } = given;
-  const seen = { noticedAt: 500, isInitial: given.initial ?? false };
+  const seen = { observedAt: 500, isInitial: given.initial ?? false };
   const all = pods.map(
     ({ name, ...pod }, index): RequestingPod => ({ ...requestingPod(name ?? `pod-${index}`, pod), ...seen }),
   );
