@@ -22,8 +22,7 @@ const suites: Readonly<Record<string, Suite>> = {
   unit: { projects: ['node'], workers: cores },
   // A test on a control plane waits for it part of the time.
   node: { projects: ['node', 'embedded'], workers: cores + 1 },
-  // The real control plane deletes namespaces so slowly beside other tests that waits exceed their limits.
-  kubernetes: { projects: ['kubernetes'], workers: 1 },
+  kubernetes: { projects: ['kubernetes'], workers: cores + 1 },
 };
 /** More failed files than this are not a coincidence; running them again would only take time. */
 const MAX_RERUN_FILES = 6;

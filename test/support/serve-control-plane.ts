@@ -29,7 +29,8 @@ try {
         });
   const { version, timings } = controlPlane;
   console.error(`${kind} control plane ${version} ready in ${(timings.totalMs / 1000).toFixed(1)} s`);
-  tell({ attachment: attachmentOf(controlPlane) });
+  // The embedded one deletes a namespace faster than it lists what is left in it.
+  tell({ attachment: attachmentOf(controlPlane), isTemporary: kind !== 'embedded' });
   await closed;
 } catch (error) {
   if (!(error instanceof BowlineError) || error.code !== 'BOWLINE_BINARIES_MISSING') throw error;

@@ -1,8 +1,11 @@
 import { rmSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { bundle } from '../../../../scripts/bundle.mjs';
+
+/** Inside the repository: the program looks for files of other packages, such as the Go module of the real binaries. */
+const cache = fileURLToPath(new URL('../../../../node_modules/.cache', import.meta.url));
 
 const programs = new Map<string, Promise<string>>();
 
@@ -17,7 +20,8 @@ export function bundledProgram(entry: 'main.ts' | 'testing/main.test-support.ts'
 }
 
 async function makeBundle(entry: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'bowline-bundle-'));
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(join(cache, 'bowline-bundle-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   return await bundle({ entry: `apps/bowline/src/${entry}`, folder });
 }

@@ -95,7 +95,8 @@ describe('reports an obstacle with a condition and one event, and does not retry
       reads: [5, 7],
       remedy: async () => {
         await finalizers(null);
-        await c.untilGone(Namespace, { name: later.terminating });
+        // The real namespace controller tries again after increasing pauses.
+        await c.untilGone(Namespace, { name: later.terminating }, { timeoutMs: 90_000 });
         await c.admin.create(Namespace, { metadata: { name: later.terminating } });
       },
     },

@@ -14,6 +14,7 @@ import { systemClock } from '@bowline/machinery';
 import type { Client } from '@bowline/runtime/client';
 import { describe, expect, it } from 'vitest';
 import { cluster } from '../testing/cluster.ts';
+import { sharedControlPlane } from '../testing/shared-control-plane.ts';
 
 const labels = { app: 'web' };
 const pod = { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'example.test/web' }] } };
@@ -134,7 +135,8 @@ describe('a real control plane', () => {
 
   it('removes the objects of a test when its cluster is disposed', async () => {
     await using outer = await cluster();
-    const inner = await cluster();
+    // A control plane that is passed may be used after the run, so that nothing of the test may remain.
+    const inner = await cluster({ controlPlane: await sharedControlPlane() });
     const account = await inner.serviceAccount({
       clusterRules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }],
     });

@@ -19,7 +19,7 @@ import { type Steering, steering } from '../node-agent/steer.ts';
 import { CLUSTER_LABEL } from './isolated-client.ts';
 import { lendControlPlane } from './lend-control-plane.ts';
 import { type OperatorsOptions, type RunningOperators, runOperators } from './run-operators.ts';
-import { sharedControlPlane } from './shared-control-plane.ts';
+import { isTemporary, sharedControlPlane } from './shared-control-plane.ts';
 import { TestNames } from './test-names.ts';
 import { type Selection, type UntilOptions, until, untilGone, untilList } from './until.ts';
 
@@ -157,11 +157,14 @@ async function emptyCluster(options: ClusterOptions, names: TestNames): Promise<
     await admin.create(resource, object);
     onDispose(() => admin.delete(resource, { namespace, name }).catch(ignoreNotFound));
   };
+  const keepsNamespaces = options.controlPlane === undefined && !lent && (await isTemporary());
   let first: string | undefined;
   const createNamespace = async (start?: string): Promise<string> => {
     const name = uniqueName(start);
     first ??= name;
-    await create(Namespace, { metadata: { name, labels: { [CLUSTER_LABEL]: first } } });
+    const object: Namespace = { metadata: { name, labels: { [CLUSTER_LABEL]: first } } };
+    if (keepsNamespaces) await admin.create(Namespace, object);
+    else await create(Namespace, object);
     return name;
   };
   const here = (resource: Pick<Resource, 'scope'>, key: ObjectKey): ObjectKey =>

@@ -7,7 +7,15 @@ import type { ControlPlaneAccess } from '../control-plane.ts';
  * `bowlineControlPlane`.
  */
 export type SharedControlPlane =
-  | { readonly attachment: Attachment }
+  | {
+      readonly attachment: Attachment;
+      /**
+       * Whether the control plane ends with the run. Then tests do not delete their namespaces: on a real control plane,
+       * deleting one takes about ten times the processor time of creating it, and other tests wait for it. Defaults to
+       * false.
+       */
+      readonly isTemporary?: boolean | undefined;
+    }
   /** The reason why no control plane is available; the tests that need one are skipped with this reason. */
   | { readonly unavailable: string };
 
@@ -15,6 +23,12 @@ declare module 'vitest' {
   interface ProvidedContext {
     bowlineControlPlane: SharedControlPlane;
   }
+}
+
+/** isTemporary reports whether the shared control plane ends with the run. */
+export async function isTemporary(): Promise<boolean> {
+  const shared = await provided();
+  return shared !== undefined && 'attachment' in shared && (shared.isTemporary ?? false);
 }
 
 /**

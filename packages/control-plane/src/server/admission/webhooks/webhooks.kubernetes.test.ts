@@ -262,7 +262,7 @@ function comparable(received: Parameters<typeof essential>[0]): unknown {
       // The real server includes a location in its source, and its library words the failure of a patch
       // differently.
       .replaceAll(/ in scheme \\".*?\\"/g, '')
-      .replaceAll(/error in remove.*?missing value|operation 0 .*?there is no \\"none\\"/g, 'PATCH'),
+      .replaceAll(/error in remove.*?missing value|operation 0 .*?\\"none\\" does not exist/g, 'PATCH'),
   );
 }
 
@@ -354,7 +354,7 @@ describe('webhooks receive the same reviews as from the real server', () => {
         .filter(({ userInfo }) => people.includes((userInfo as { username: string }).username));
       // The real server retries a patch that conflicts with a controller, and calls the webhook again; our server is
       // called last.
-      if (path.startsWith(APPS)) expect(received.length, type).toBeGreaterThanOrEqual(2);
+      if (path.startsWith(APPS) || path.endsWith('/NS')) expect(received.length, type).toBeGreaterThanOrEqual(2);
       else expect(received.length, type).toBe(2);
       expect(comparableRequest(received.at(-1)), type).toEqual(comparableRequest(received.at(-2)));
     }
