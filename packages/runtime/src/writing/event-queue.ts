@@ -37,7 +37,11 @@ export class EventQueue<E extends QueuedEvent> {
   }
 
   take(): E | undefined {
-    return this.#warnings.take() ?? this.#normal.take();
+    return this.takeWarning() ?? this.#normal.take();
+  }
+
+  takeWarning(): E | undefined {
+    return this.#warnings.take();
   }
 
   #laneOf(isWarning: boolean): Lane<E> {

@@ -47,7 +47,10 @@ export interface EventRecorderOptions {
    * most waiting. Defaults to 5,000.
    */
   readonly queueLimit?: number | undefined;
-  /** How many events are sent at the same time. Defaults to 8. */
+  /**
+   * How many events are sent at the same time. A quarter of them may be normal events, so that those do not compete with
+   * the controllers' own writes. Defaults to 8.
+   */
   readonly concurrency?: number | undefined;
   /** How long waiting events may still be sent after the stop. Defaults to 2 s. */
   readonly drainMs?: number | undefined;
@@ -63,10 +66,10 @@ const MAX_REMEMBERED = 10_000;
 type Novelty = 'new' | 'unknown' | 'known';
 
 /**
- * ReportedMessages holds the messages of one observation, by the message's signature and the uid of its object: `sent` if the event
- * waits or was delivered, else the novelty with which it has to be sent.
+ * ReportedMessages holds the events of one observation by their key: `sent` if the event waits or was delivered, else the
+ * novelty with which it has to be sent.
  */
-type ReportedMessages = Map<string, Map<string, 'sent' | Novelty>>;
+type ReportedMessages = Map<string, 'sent' | Novelty>;
 
 const NOTHING: ReportedMessages = new Map();
 
@@ -74,16 +77,15 @@ const NOTHING: ReportedMessages = new Map();
 interface Pending extends QueuedEvent {
   readonly regarding: ObjectReference;
   readonly message: Required<EventMessage>;
-  readonly signature: string;
   readonly firstAt: number;
   lastAt: number;
   count: number;
   novelty: Novelty;
   /** The observers that count it as sent, and must send it again if it is not delivered. */
-  readonly observers: Set<string>;
+  readonly observers: string[];
 }
 
-type Recordable = Pick<Pending, 'regarding' | 'message' | 'signature'>;
+type Recordable = Pick<Pending, 'regarding' | 'message' | 'key'>;
 
 interface Series {
   readonly namespace: string;
@@ -116,7 +118,8 @@ export class EventRecorder {
   readonly #queue: EventQueue<Pending>;
   /** The events in flight by key, each with the event that was recorded under the same key meanwhile. */
   readonly #sending = new Map<string, Pending | undefined>();
-  readonly #idle = new Set<() => void>();
+  /** The senders that wait for an event, by what they send. */
+  readonly #idle = { any: new Set<() => void>(), warnings: new Set<() => void>() };
   #isRefused = false;
   #isOverflowing = false;
 
@@ -182,16 +185,14 @@ export class EventRecorder {
     const now: ReportedMessages = new Map();
     const unsent: [Recordable, Novelty][] = [];
     for (const { regarding, message } of reports) {
-      const { uid = '' } = regarding;
       const bounded = boundedMessage(message);
-      const signature = signatureOf(bounded);
-      const about = now.get(signature) ?? new Map<string, 'sent'>();
-      if (about.has(uid)) continue;
-      now.set(signature, about.set(uid, 'sent'));
-      const known = before?.get(signature)?.get(uid) ?? (before ? 'new' : first);
+      const key = keyOfEvent(regarding, bounded);
+      if (now.has(key)) continue;
+      now.set(key, 'sent');
+      const known = before?.get(key) ?? (before ? 'new' : first);
       // A lasting state that is not a warning was announced when it began, or is not worth a request to find out.
       if (known === 'sent' || (known === 'known' && message.type === 'Normal')) continue;
-      unsent.push([{ regarding, message: bounded, signature }, known]);
+      unsent.push([{ regarding, message: bounded, key }, known]);
     }
     // Stored first, so that events that are not accepted below can be marked in it.
     this.#reported.set(observer, now);
@@ -202,16 +203,15 @@ export class EventRecorder {
   record(resource: Resource, object: KubernetesObject, message: EventMessage): void {
     const bounded = boundedMessage(message);
     const regarding = referenceTo(resource, object);
-    this.#record({ regarding, message: bounded, signature: signatureOf(bounded) }, 'new');
+    this.#record({ regarding, message: bounded, key: keyOfEvent(regarding, bounded) }, 'new');
   }
 
   #record(event: Recordable, novelty: Novelty, observer?: string): void {
-    const { regarding, message, signature } = event;
+    const { regarding, message } = event;
     const { uid = '' } = regarding;
     const at = this.#clock.now();
     const pending: Pending = {
       ...event,
-      key: `${uid} ${signature}`,
       // Events about cluster-scoped objects belong to this namespace: the API server requires it.
       namespace: regarding.namespace ?? 'default',
       isWarning: message.type === 'Warning',
@@ -219,7 +219,7 @@ export class EventRecorder {
       lastAt: at,
       count: 1,
       novelty,
-      observers: new Set(observer === undefined ? [] : [observer]),
+      observers: observer === undefined ? [] : [observer],
     };
     if (!this.#buckets.take(uid)) {
       this.#count('limited');
@@ -244,18 +244,20 @@ export class EventRecorder {
       }
       this.#isOverflowing = true;
     }
-    for (const wake of this.#idle) {
-      this.#idle.delete(wake);
+    const { any, warnings } = this.#idle;
+    const senders = pending.isWarning && warnings.size > 0 ? warnings : any;
+    for (const wake of senders) {
+      senders.delete(wake);
       wake();
       return;
     }
   }
 
   /** markUndelivered lets the next observation that reports the event record it again. */
-  #markUndelivered({ observers, signature, novelty, regarding: { uid = '' } }: Pending): void {
+  #markUndelivered({ key, observers, novelty }: Pending): void {
     for (const observer of observers) {
-      const about = this.#reported.get(observer)?.get(signature);
-      if (about?.has(uid)) about.set(uid, novelty);
+      const reported = this.#reported.get(observer);
+      if (reported?.has(key)) reported.set(key, novelty);
     }
   }
 
@@ -265,14 +267,19 @@ export class EventRecorder {
     let deadline: Disposable | undefined;
     const stop = (): void => {
       deadline = this.#clock.setTimer(this.#options.drainMs ?? 2_000, () => sending.abort(signal.reason));
-      for (const wake of this.#idle) wake();
-      this.#idle.clear();
+      for (const senders of Object.values(this.#idle)) {
+        for (const wake of senders) wake();
+        senders.clear();
+      }
     };
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
     try {
       const { concurrency = 8 } = this.#options;
-      await Promise.all(Array.from({ length: concurrency }, () => this.#sendAll(signal, sending.signal)));
+      const forAny = Math.ceil(concurrency / 4);
+      const send = (_: unknown, index: number): Promise<void> =>
+        this.#sendAll(index < forAny ? 'any' : 'warnings', signal, sending.signal);
+      await Promise.all(Array.from({ length: concurrency }, send));
       for (let left = this.#queue.take(); left; left = this.#queue.take()) this.#fail(left);
     } finally {
       signal.removeEventListener('abort', stop);
@@ -280,9 +287,9 @@ export class EventRecorder {
     }
   }
 
-  async #sendAll(signal: AbortSignal, sending: AbortSignal): Promise<void> {
+  async #sendAll(what: 'any' | 'warnings', signal: AbortSignal, sending: AbortSignal): Promise<void> {
     while (!sending.aborted) {
-      const next = this.#queue.take();
+      const next = what === 'any' ? this.#queue.take() : this.#queue.takeWarning();
       if (next) {
         // One event per key at a time, or a repetition would not know which event it repeats.
         this.#sending.set(next.key, undefined);
@@ -293,9 +300,9 @@ export class EventRecorder {
       } else if (signal.aborted) {
         return;
       } else {
-        this.#isOverflowing = false;
+        if (what === 'any') this.#isOverflowing = false;
         await new Promise<void>((resolve) => {
-          this.#idle.add(resolve);
+          this.#idle[what].add(resolve);
         });
       }
     }
@@ -408,13 +415,18 @@ function merge(waiting: Pending, again: Pending): void {
   waiting.count += 1;
   waiting.lastAt = again.lastAt;
   if (again.novelty === 'new') waiting.novelty = 'new';
-  for (const observer of again.observers) waiting.observers.add(observer);
+  for (const observer of again.observers) if (!waiting.observers.includes(observer)) waiting.observers.push(observer);
 }
 
 /** The same in every process of a controller, for the same message about the same object. */
-function contentHash(controller: string, { regarding: { uid = '' }, signature }: Pending): string {
+function contentHash(controller: string, { key }: Pending): string {
   return createHash('sha256')
-    .update(JSON.stringify([controller, uid, signature]))
+    .update(JSON.stringify([controller, key]))
     .digest('hex')
     .slice(0, 16);
+}
+
+/** The same for events that can be sent as one: those with the same message about the same object. */
+function keyOfEvent({ uid = '' }: ObjectReference, message: Required<EventMessage>): string {
+  return `${uid} ${signatureOf(message)}`;
 }
