@@ -77,8 +77,17 @@ async function checkIam(url: string, on: boolean): Promise<void> {
   await request(url, 'none', { 'content-type': 'text/plain' }, String(on ? 0 : NEVER), '/moto-api/reset-auth');
 }
 
+let previous: Promise<unknown> = Promise.resolve();
+
+/** One request at a time: moto's threads share state without locks, and concurrent changes may fail with 500. */
+function request(...args: Parameters<typeof send>): Promise<string> {
+  const response = previous.then(() => send(...args));
+  previous = response.catch(() => undefined);
+  return response;
+}
+
 /** moto reads region and service from the signature header. */
-async function request(
+async function send(
   url: string,
   service: string,
   headers: Readonly<Record<string, string>>,

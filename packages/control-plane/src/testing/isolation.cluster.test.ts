@@ -33,7 +33,10 @@ it('shows an operator the namespaces that it names after a name of the test, and
     await vi.waitFor(() => expect(seen).toContain(made), patience);
     expect(seen).not.toContain(bystander.namespace);
   }
-  await bystander.untilGone(Namespace, { name: made });
+  // The real namespace controller may take long to remove what the namespace contains.
+  await bystander.untilList(Namespace, { fieldSelector: `metadata.name=${made}` }, (namespaces) =>
+    namespaces.every(({ metadata }) => metadata?.deletionTimestamp !== undefined),
+  );
 });
 
 it('hides cluster-scoped objects that are named after another test', async () => {
