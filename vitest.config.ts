@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { SlowFilesFirst } from './test/support/slow-files-first.ts';
 
 const source = { conditions: ['@bowline/source'] };
 const everywhere = ['packages', 'operators', 'apps']
@@ -27,6 +28,7 @@ export default defineConfig({
   resolve: source,
   test: {
     setupFiles: ['./test/support/plain-output.ts'],
+    sequence: { sequencer: SlowFilesFirst },
     projects: [
       {
         extends: true,
