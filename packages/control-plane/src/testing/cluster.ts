@@ -1,14 +1,21 @@
 import {
   ClusterRole,
   ClusterRoleBinding,
+  CronJob,
+  DaemonSet,
+  Deployment,
+  Job,
   type KubernetesObject,
   Namespace,
   type ObjectKey,
+  Pod,
   type PolicyRule,
+  ReplicaSet,
   type Resource,
   Role,
   RoleBinding,
   ServiceAccount,
+  StatefulSet,
 } from '@bowline/kubernetes';
 import type { Operator } from '@bowline/runtime';
 import { type Client, isNotFound } from '@bowline/runtime/client';
@@ -163,8 +170,12 @@ async function emptyCluster(options: ClusterOptions, names: TestNames): Promise<
     const name = uniqueName(start);
     first ??= name;
     const object: Namespace = { metadata: { name, labels: { [CLUSTER_LABEL]: first } } };
-    if (keepsNamespaces) await admin.create(Namespace, object);
-    else await create(Namespace, object);
+    if (keepsNamespaces) {
+      await admin.create(Namespace, object);
+      onDispose(() => deleteWorkloads(admin, name));
+    } else {
+      await create(Namespace, object);
+    }
     return name;
   };
   const here = (resource: Pick<Resource, 'scope'>, key: ObjectKey): ObjectKey =>
@@ -239,6 +250,14 @@ function nodeAgentOf(admin: Client, namespace: string, onDispose: Cluster['onDis
       },
     },
   };
+}
+
+/** deleteWorkloads frees the capacity of the nodes, which tests share. */
+async function deleteWorkloads(admin: Client, namespace: string): Promise<void> {
+  const options = { gracePeriodSeconds: 0, propagationPolicy: 'Background' } as const;
+  for (const kind of [CronJob, Deployment, StatefulSet, DaemonSet, Job, ReplicaSet, Pod]) {
+    await admin.deleteCollection(kind as Resource<KubernetesObject>, { namespace, ...options });
+  }
 }
 
 function ignoreNotFound(error: unknown): void {

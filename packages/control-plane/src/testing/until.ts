@@ -4,7 +4,7 @@ import { type Client, isExpired } from '@bowline/runtime/client';
 
 /** UntilOptions bounds a wait. */
 export interface UntilOptions {
-  /** Real time after which the wait fails, so that a test that cannot succeed ends. Defaults to 45 s. */
+  /** Real time after which the wait fails, so that a test that cannot succeed ends. Defaults to 90 s. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -50,7 +50,7 @@ export async function untilList<T extends KubernetesObject>(
   test: (items: readonly T[]) => boolean,
   options: UntilOptions = {},
 ): Promise<readonly T[]> {
-  const { timeoutMs = 45_000 } = options;
+  const { timeoutMs = 90_000 } = options;
   const guard = AbortSignal.timeout(timeoutMs);
   const done = new AbortController();
   const signal = AbortSignal.any([guard, done.signal, ...(options.signal ? [options.signal] : [])]);

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { BowlineError } from '@bowline/runtime';
 
 /** The longest wait, in real time: longer than the API server caches its list of kinds. */
-const MAX_WAIT_MS = 45_000;
+const MAX_WAIT_MS = 90_000;
 const POLL_INTERVAL_MS = 20;
 
 /**
