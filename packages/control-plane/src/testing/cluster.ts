@@ -256,7 +256,7 @@ function nodeAgentOf(admin: Client, namespace: string, onDispose: Cluster['onDis
 async function deleteWorkloads(admin: Client, namespace: string): Promise<void> {
   const options = { gracePeriodSeconds: 0, propagationPolicy: 'Background' } as const;
   for (const kind of [CronJob, Deployment, StatefulSet, DaemonSet, Job, ReplicaSet, Pod]) {
-    await admin.deleteCollection(kind as Resource<KubernetesObject>, { namespace, ...options });
+    await admin.deleteCollection<KubernetesObject>(kind, { namespace, ...options });
   }
 }
 
