@@ -5,7 +5,7 @@ import { type Scenario, startScenario } from './scenario.test-support.ts';
 import type { StoreFault } from './scenario-store.test-support.ts';
 
 /** The time limit of a call. */
-const LONGEST_CALL_MS = 30_000;
+const MAX_CALL_MS = 30_000;
 
 let c: Scenario;
 
@@ -51,7 +51,7 @@ it('scenario 08 ends a call after 30 s, retries it, and serves other pods meanwh
   await hanging;
   await c.createPod('free', c.fromAws('free'));
   await c.untilSecret('free');
-  await c.clock.advance(LONGEST_CALL_MS - 1);
+  await c.clock.advance(MAX_CALL_MS - 1);
   expect(c.callsFor('stuck')).toHaveLength(1);
   await c.clock.advance(1);
   await untilCalledFor('stuck', 2);
