@@ -54,8 +54,8 @@ describe('the examples of the plan', () => {
     await aws[Symbol.asyncDispose]();
   });
 
-  /** untilExampleSecret waits for a Secret and compares it with that of the plan: it has all that stands there, and no other data. */
-  async function comesOut(name: string, provider: string, path: string, values: Values): Promise<Secret> {
+  /** untilExampleSecret waits for a Secret and expects the data and metadata of the plan, and no other data. */
+  async function untilExampleSecret(name: string, provider: string, path: string, values: Values): Promise<Secret> {
     const secret = await c.untilSecret(name);
     expect(secret).toMatchObject(asInThePlan(secret, provider, path, values) as object);
     expect(Object.keys(secret.data ?? {}).sort()).toEqual(Object.keys(values).sort());
@@ -65,7 +65,7 @@ describe('the examples of the plan', () => {
   it('v1: one secret is written as the documented Secret', async () => {
     aws.put('/prod/codnod/config', CONFIG);
     await c.createPod('v1', annotation('v1.yaml'));
-    await comesOut('app-credentials', 'aws-secretsmanager', '/prod/codnod/config', CONFIG);
+    await untilExampleSecret('app-credentials', 'aws-secretsmanager', '/prod/codnod/config', CONFIG);
     expect(await c.untilEvent('v1', 'SecretSyncSuccess')).toMatchObject({ type: 'Normal' });
   });
 
@@ -73,15 +73,15 @@ describe('the examples of the plan', () => {
     aws.put('/prod/db/credentials', CONFIG);
     vault.put('secret', 'api-keys', API_KEYS);
     await c.createPod('v2', annotation('v2.yaml'));
-    await comesOut('db-credentials', 'aws-secretsmanager', '/prod/db/credentials', CONFIG);
-    await comesOut('api-keys', 'vault', 'secret/data/api-keys', API_KEYS);
+    await untilExampleSecret('db-credentials', 'aws-secretsmanager', '/prod/db/credentials', CONFIG);
+    await untilExampleSecret('api-keys', 'vault', 'secret/data/api-keys', API_KEYS);
   });
 
   it('v3: the Secret has the selected keys and the version of AWS', async () => {
     const version = aws.put('/prod/all-secrets', { ...CONFIG, ...API_KEYS });
     await c.createPod('v3', annotation('v3.yaml'));
     const chosen = { DB_PASSWORD: CONFIG.DB_PASSWORD ?? '', ...API_KEYS };
-    const secret = await comesOut('filtered-secret', 'aws-secretsmanager', '/prod/all-secrets', chosen);
+    const secret = await untilExampleSecret('filtered-secret', 'aws-secretsmanager', '/prod/all-secrets', chosen);
     const shown = parse(textOf('examples/seed/v3-version.yaml').replace('v123', version)) as object;
     expect(secret.metadata).toMatchObject(shown);
   });

@@ -17,7 +17,7 @@ export interface Progress {
   readonly seconds: number;
 }
 
-/** goesOn returns whether to start another case. */
+/** shouldContinue returns whether to start another case. */
 export function shouldContinue({ played, runs, elapsedMs, seconds }: Progress): boolean {
   if (played >= runs) return false;
   return played < MIN_CASES || elapsedMs < seconds * 1000;

@@ -130,7 +130,7 @@ export class Wire implements Disposable {
   }
 }
 
-/** goesOn returns whether a response is a watch, which does not end. */
+/** isWatchResponse returns whether a response is a watch, which does not end. */
 export function isWatchResponse({ status, headers }: Pick<WireResponse, 'status' | 'headers'>, path: string): boolean {
   return status === 200 && headers['cache-control'] === 'no-cache, private' && /[?&]watch=|\/watch\//.test(path);
 }

@@ -163,7 +163,7 @@ function condition(type: string, status: boolean, reason: string, message: strin
   return { type, status, reason, message };
 }
 
-/** hasChangedSince reports whether a condition did not have this reason before: events are recorded only then. */
+/** isNewReason reports whether a condition did not have this reason before: events are recorded only then. */
 export function isNewReason(sync: Pick<ConfigMapSync, 'status'>, type: string, reason: string): boolean {
   return findCondition(sync, type)?.reason !== reason;
 }

@@ -46,7 +46,7 @@ interface Shown {
 }
 
 /** untilExampleSecret waits for a Secret, and expects it to equal that of the document with its placeholders filled in. */
-async function comesOut({ name, provider, path, values }: Shown): Promise<Secret> {
+async function untilExampleSecret({ name, provider, path, values }: Shown): Promise<Secret> {
   const secret = await c.untilSecret(name);
   const syncedAt = secret.metadata?.annotations?.[SECRET_ANNOTATIONS.syncedAt] ?? '';
   expect(parseTime(syncedAt)).toBeGreaterThan(0);
@@ -69,7 +69,12 @@ it('creates the Secret for the first version of the annotation as documented', a
   const path = '/prod/codnod/config';
   const version = await c.aws.put(path, SECRET);
   await create('v1');
-  const secret = await comesOut({ name: 'app-credentials', provider: 'aws-secretsmanager', path, values: SECRET });
+  const secret = await untilExampleSecret({
+    name: 'app-credentials',
+    provider: 'aws-secretsmanager',
+    path,
+    values: SECRET,
+  });
   // The third version of the document adds the version of the source.
   const { annotations } = parse(fixture('v3-version')) as { readonly annotations: object };
   expect(Object.keys(annotations)).toEqual([SECRET_ANNOTATIONS.version]);
@@ -82,8 +87,8 @@ it('creates the Secrets for the second version, from two stores', async () => {
   await c.aws.put(path, SECRET);
   await vault.put('api-keys', { API_KEY: 'k' });
   await create('v2');
-  await comesOut({ name: 'db-credentials', provider: 'aws-secretsmanager', path, values: SECRET });
-  await comesOut({ name: 'api-keys', provider: 'vault', path: keysPath, values: { API_KEY: 'k' } });
+  await untilExampleSecret({ name: 'db-credentials', provider: 'aws-secretsmanager', path, values: SECRET });
+  await untilExampleSecret({ name: 'api-keys', provider: 'vault', path: keysPath, values: { API_KEY: 'k' } });
 });
 
 it('creates the Secret for the third version with the selected keys only', async () => {
@@ -91,5 +96,5 @@ it('creates the Secret for the third version with the selected keys only', async
   await c.aws.put(path, { ...SECRET, API_KEY: 'k' });
   await create('v3');
   const values = { DB_PASSWORD: 'secret123', API_KEY: 'k' };
-  await comesOut({ name: 'filtered-secret', provider: 'aws-secretsmanager', path, values });
+  await untilExampleSecret({ name: 'filtered-secret', provider: 'aws-secretsmanager', path, values });
 });

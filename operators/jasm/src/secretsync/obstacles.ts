@@ -6,7 +6,7 @@ import type { SecretView } from './secrets.ts';
 /** KnownSecret is the known state of a Secret: `foreign` is a Secret that is not ours and of which nothing else is known. */
 export type KnownSecret = SecretView | 'foreign' | undefined;
 
-/** exists reports whether a Secret exists and is known; it is false for `foreign`. */
+/** isKnown reports whether a Secret exists and is known; it is false for `foreign`. */
 export function isKnown(secret: KnownSecret): secret is SecretView {
   return secret !== undefined && secret !== 'foreign';
 }
@@ -14,7 +14,7 @@ export function isKnown(secret: KnownSecret): secret is SecretView {
 /** The maximum number of names in one message. */
 const MAX_NAMED_KEYS = 10;
 
-/** mergeObstacle returns why a request cannot be fulfilled with the existing Secret, whatever its source holds. */
+/** obstacleTo returns why a request cannot be fulfilled with the existing Secret, whatever its source holds. */
 export function obstacleTo(request: SecretSyncRequest, secret: KnownSecret): Problem | undefined {
   const { secretName: name, creationPolicy } = request;
   if (secret === undefined) {

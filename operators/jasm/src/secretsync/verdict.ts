@@ -19,7 +19,7 @@ export function canDecide({ key, get, list }: Pick<SecretContext, 'key' | 'get' 
 }
 
 /**
- * isNamespaceGoing reports whether the namespace is being deleted: nothing can be written there then, and no pod waits
+ * isNamespaceTerminating reports whether the namespace is being deleted: nothing can be written there then, and no pod waits
  * for it.
  */
 export function isNamespaceTerminating({ key, get }: Pick<SecretContext, 'key' | 'get'>): boolean {

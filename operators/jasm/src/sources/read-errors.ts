@@ -12,7 +12,7 @@ export function unexpectedError({ kind, ref }: SourceEntry, error: unknown): Pro
   return new ProviderError(text, { kind: 'transient', provider: kind.name, operation: 'read', code: 'Unexpected' });
 }
 
-/** placeOf returns where an error was thrown, without its message. */
+/** locationOf returns where an error was thrown, without its message. */
 export function locationOf(error: unknown): { readonly name: string; readonly at: readonly string[] } {
   if (!(error instanceof Error)) return { name: typeof error, at: [] };
   const { stack = '', message } = error;

@@ -94,10 +94,10 @@ async function emptyKind(admin: Client, { spec }: CustomResourceDefinition): Pro
 export async function dropFinalizers(
   admin: Client,
   kind: Resource<KubernetesObject>,
-  isMeant: (object: KubernetesObject) => boolean,
+  isSelected: (object: KubernetesObject) => boolean,
 ): Promise<void> {
   const { items } = await admin.list(kind);
-  for (const object of items.filter((each) => each.metadata?.finalizers?.length && isMeant(each))) {
+  for (const object of items.filter((each) => each.metadata?.finalizers?.length && isSelected(each))) {
     const body = { metadata: { finalizers: null } };
     await admin.patch(kind, keyOf(object), { type: 'merge', body }).catch(ignoreNotFound);
   }

@@ -6,7 +6,7 @@ const MAX_WAIT_MS = 90_000;
 const POLL_INTERVAL_MS = 20;
 
 /**
- * runWithSlot polls until a condition is true, for conditions that no watch reports. An aborted signal ends it with its
+ * waitFor polls until a condition is true, for conditions that no watch reports. An aborted signal ends it with its
  * reason.
  */
 export async function waitFor(what: string, isTrue: () => Promise<boolean>, signal?: AbortSignal): Promise<void> {

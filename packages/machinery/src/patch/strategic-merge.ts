@@ -143,7 +143,7 @@ function mergeOrdered(
   });
 }
 
-/** placeOf returns the position of a member. A member that the schema does not describe cannot be merged, only set. */
+/** memberPosition returns the position of a member. A member that the schema does not describe cannot be merged, only set. */
 function memberPosition({ schema, name: type }: Position, name: string): Position {
   const { properties, additionalProperties, preserveUnknown } = schema ?? {};
   const below = properties && Object.hasOwn(properties, name) ? properties[name] : undefined;

@@ -176,7 +176,7 @@ export interface WriteGuard {
 /** RequestCheck decides, before a request is sent, whether it may be made, and throws when it may not. */
 export type RequestCheck = (request: ApiRequest) => void;
 
-/** AccessAttributes describes an action whose permission is reviewed; see `Client.canI` and `Client.canSubject`. */
+/** AccessQuestion describes an action whose permission is reviewed; see `Client.canI` and `Client.canSubject`. */
 export interface AccessQuestion {
   readonly verb: string;
   readonly group?: string;

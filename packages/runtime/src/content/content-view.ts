@@ -60,13 +60,13 @@ export function viewReader<T extends KubernetesObject, K extends string, M exten
 ): (object: T) => ContentView<M> & X {
   const { maps, managers, annotations: names, more } = format;
   const operatorAnnotations = Object.entries<string | OperatorAnnotationFormat>(format.operatorAnnotations).map(
-    ([mark, each]) => (typeof each === 'string' ? { mark, annotation: each, keep: 'value' } : { mark, ...each }),
+    ([name, each]) => (typeof each === 'string' ? { name, annotation: each, keep: 'value' } : { name, ...each }),
   );
   const readOperatorAnnotations = (annotations: StringMap): ContentView<M>['operatorAnnotations'] => {
-    const values: { [mark: string]: string | undefined } = {};
-    for (const { mark, annotation, keep } of operatorAnnotations) {
+    const values: { [name: string]: string | undefined } = {};
+    for (const { name, annotation, keep } of operatorAnnotations) {
       const value = annotations[annotation];
-      values[mark] = keep === 'value' ? value : keep === 'hash' ? annotationHash(value) : undefined;
+      values[name] = keep === 'value' ? value : keep === 'hash' ? annotationHash(value) : undefined;
     }
     // The names are those of the format.
     return values as ContentView<M>['operatorAnnotations'];
@@ -78,8 +78,7 @@ export function viewReader<T extends KubernetesObject, K extends string, M exten
     const isOurs = managers.includes(labels[MANAGED_BY] ?? '');
     const managedMetadata = parseManagedMetadata(names.metadata && annotations[names.metadata]);
     const { hash, managedHash } = hashesOf(format, content, { listed: annotations[names.keys], isOurs });
-    // Written out, and extended in place: V8 gives every object that is made by spreading a shape of its own, which
-    // takes more memory than the view.
+    // No spreading: every object built that way gets its own hidden class in V8, which takes more memory than the view.
     const view: ContentView<M> = {
       namespace,
       name,

@@ -137,7 +137,7 @@ class ContentWrite<
     let observed = given ?? this.#cached() ?? (await this.#read());
     for (let attempt = 1; ; ) {
       try {
-        const result = await this.#carryOut(observed);
+        const result = await this.#execute(observed);
         if (result) return result;
       } catch (error) {
         if (!isOutdated(error, observed.view) || attempt++ >= attempts) throw error;
@@ -163,8 +163,8 @@ class ContentWrite<
     return planContent(this.#content, view, desired, this.#options);
   }
 
-  /** execute executes the plan; undefined when it needs the content of the object. */
-  async #carryOut({
+  /** execute carries out the plan, and returns undefined if it needs the content of the object. */
+  async #execute({
     view,
     live,
   }: ObservedObject<T, ContentView<M> & X>): Promise<Ensured<T, ContentView<M> & X, O> | undefined> {

@@ -398,7 +398,7 @@ export class Queue {
     this.#timerDue = Number.POSITIVE_INFINITY;
   }
 
-  /** transferHint hands ready keys to the waiting workers. */
+  /** handOver hands ready keys to the waiting workers. */
   #handOver(): void {
     for (const waiter of this.#waiters) {
       const item = this.take();

@@ -104,7 +104,7 @@ export class ChunkReader implements AsyncIterableIterator<Uint8Array> {
     return this.#finished || this.#stream.destroyed ? null : (this.#stream.read() as Uint8Array | null);
   }
 
-  /** #transferHint returns whether the reader wants more chunks. */
+  /** #handOver returns whether the reader wants more chunks. */
   #handOver(chunk: Uint8Array, waiter: Waiter): boolean {
     if (!this.#consume) {
       waiter.resolve({ done: false, value: chunk });

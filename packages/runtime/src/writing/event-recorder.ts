@@ -145,7 +145,7 @@ export class EventRecorder {
 
   /**
    * transitions takes all messages of one observation of an object. Only those that the previous one did not report are
-   * recorded, so that a lasting state is reported when it begins, and again when it recurs. `hasChangedSince` applies to the
+   * recorded, so that a lasting state is reported when it begins, and again when it recurs. `isNews` applies to the
    * first observation of a process, which has no previous one: true reports everything; false reports warnings unless
    * an earlier process has delivered them, and nothing else. Defaults to true. `reports` are about other objects.
    */

@@ -38,7 +38,7 @@ export class WriteMemo {
     this.#entries.set(uid, { desired: hashOf(desired), resourceVersion, outcome });
   }
 
-  /** isAt reports whether the object is unchanged since a write of the same desired object. */
+  /** isUnchanged reports whether the object is unchanged since a write of the same desired object. */
   isUnchanged(metadata: NonNullable<KubernetesObject['metadata']>, desired: object): boolean {
     const entry = this.#entries.get(metadata.uid ?? '');
     if (entry?.resourceVersion === undefined || entry.resourceVersion !== metadata.resourceVersion) return false;

@@ -38,7 +38,7 @@ export class RbacAuthorizer implements Authorizer {
     return { allowed: false, reason: `RBAC: ${joined(dangling.map(problemOf))}` };
   }
 
-  /** usedByWorkload returns the rules of a user in a namespace; the empty namespace returns those that apply everywhere. */
+  /** heldBy returns the rules of a user in a namespace; the empty namespace returns those that apply everywhere. */
   heldBy(user: UserInfo, namespace: string): HeldRules {
     const seen = new Set<Binding>();
     const compiled: CompiledRule[] = [];

@@ -113,7 +113,7 @@ function withCounts(problems: readonly FieldProblem[], counts: readonly FieldPro
   return [...problems.filter((each) => !isLast(each)), ...counts, ...problems.filter(isLast)];
 }
 
-/** wholeValue returns an object as rules see it: with apiVersion and kind, and without undefined fields. */
+/** wholeOf returns an object as rules see it: with apiVersion and kind, and without undefined fields. */
 function wholeOf(kind: CustomKind, object: Draft): JsonObject {
   const metadata = defined(object.metadata);
   return { ...defined(object), apiVersion: apiVersionOf(kind), kind: kind.kind, metadata };

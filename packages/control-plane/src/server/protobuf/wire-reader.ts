@@ -28,7 +28,7 @@ export class WireReader {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** isOlderEdge reports whether there is data left before an end. */
+  /** isBefore reports whether there is data left before an end. */
   isBefore(end: number): boolean {
     if (this.#at > end) throw new ProtobufError('unexpected EOF');
     return this.#at < end;

@@ -16,7 +16,7 @@ export interface Stored {
   readonly json: string;
 }
 
-/** mergeKeyValue returns the key of an object in its collection. */
+/** keyIn returns the key of an object in its collection. */
 export function keyIn(namespace: string | undefined, name: string): string {
   return `${namespace ?? ''}/${name}`;
 }

@@ -42,7 +42,7 @@ export function jobStatus(job: Job, counts: JobCounts, result: JobResult | undef
   };
 }
 
-/** isInSync reports whether no Pod of a Job runs, terminates or remains to be counted. */
+/** isSettled reports whether no Pod of a Job runs, terminates or remains to be counted. */
 function isSettled({ active, terminating, uncounted }: JobCounts): boolean {
   return active.length === 0 && terminating === 0 && !uncounted.succeeded?.length && !uncounted.failed?.length;
 }

@@ -135,7 +135,7 @@ export class CertificateWorld implements AsyncDisposable {
     return text ? new X509Certificate(text).fingerprint256 : undefined;
   }
 
-  /** isInSync returns whether every replica serves the Secret's certificate, the API server trusts it, and no renewal is due. */
+  /** isSettled returns whether every replica serves the Secret's certificate, the API server trusts it, and no renewal is due. */
   isSettled(): boolean {
     const leaf = this.leaf();
     return (

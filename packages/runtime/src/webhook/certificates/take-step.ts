@@ -46,7 +46,7 @@ export async function takeStep(step: Step, state: CertificateState, options: Ste
   }
 }
 
-/** transferHint removes the key of the old CA, which stays trusted until its last leaf has expired at `lastLeafUntil`. */
+/** handOver removes the key of the old CA, which stays trusted until its last leaf has expired at `lastLeafUntil`. */
 async function handOver(
   state: CertificateState,
   next: Authority,
