@@ -7,9 +7,9 @@ const everywhere = ['packages', 'operators', 'apps']
   .concat(['scripts/**', 'test/**', 'bench/**', 'docs/**']);
 
 const files = (ending: string): string[] => everywhere.map((folder) => `${folder}/*${ending}`);
-const leftOut = ['**/node_modules/**', '**/dist/**'];
+const excluded = ['**/node_modules/**', '**/dist/**'];
 const onControlPlane = {
-  exclude: leftOut,
+  exclude: excluded,
   pool: 'threads' as const,
   isolate: false,
   globalSetup: ['./test/support/shared-control-plane.ts'],
@@ -35,7 +35,7 @@ export default defineConfig({
         test: {
           name: 'node',
           include: files('.test.ts'),
-          exclude: ['**/*.cluster.test.ts', '**/*.kubernetes.test.ts', ...leftOut],
+          exclude: ['**/*.cluster.test.ts', '**/*.kubernetes.test.ts', ...excluded],
           pool: 'threads',
           isolate: false,
           // A limit for tests that hang; on a busy machine a test may take much longer than on an idle one.

@@ -9,7 +9,7 @@ import { lockFile } from '../../../packages/control-plane/src/binaries/file-lock
 import { findProgram } from '../../../packages/control-plane/src/binaries/find-binaries.ts';
 
 /** Moto is an installed moto (a third-party implementation of AWS), or why there is none. */
-export type Moto = InstalledMoto | { readonly leftOut: string };
+export type Moto = InstalledMoto | { readonly skippedBecause: string };
 
 /** InstalledMoto holds the Python that runs it and the folder of its packages. */
 export interface InstalledMoto {
@@ -27,7 +27,7 @@ const INSTALL_LIMIT_MS = 600_000;
  */
 export async function ensureMoto(log: (line: string) => void = console.error): Promise<Moto> {
   const python = await findProgram('python3', process.env);
-  if (python === undefined) return { leftOut: 'no moto: install Python 3.10 or later with pip' };
+  if (python === undefined) return { skippedBecause: 'no moto: install Python 3.10 or later with pip' };
   const options = { cwd: dirname(requirements), env: process.env };
   const version = 'import sys; print(sys.implementation.cache_tag, end="")';
   const packages = await cacheFolder(await runProgram(python, ['-c', version], options));
@@ -47,7 +47,9 @@ export async function ensureMoto(log: (line: string) => void = console.error): P
     await rename(work, packages);
     return { python, packages };
   } catch (error) {
-    return { leftOut: `no moto: ${error instanceof Error ? error.message.split('\n', 3).join('; ') : String(error)}` };
+    return {
+      skippedBecause: `no moto: ${error instanceof Error ? error.message.split('\n', 3).join('; ') : String(error)}`,
+    };
   } finally {
     await rm(work, { recursive: true, force: true });
   }

@@ -9,7 +9,7 @@ import { lockFile } from '../../../packages/control-plane/src/binaries/file-lock
 import { findProgram } from '../../../packages/control-plane/src/binaries/find-binaries.ts';
 
 /** VaultProgram is a Vault for tests, or why there is none. */
-export type VaultProgram = { readonly program: string } | { readonly leftOut: string };
+export type VaultProgram = { readonly program: string } | { readonly skippedBecause: string };
 
 const moduleFolder = fileURLToPath(new URL('.', import.meta.url));
 
@@ -27,7 +27,7 @@ export async function ensureVault(log: (line: string) => void = console.error): 
   const go = await findProgram('go', process.env);
   if (go === undefined) {
     return {
-      leftOut:
+      skippedBecause:
         'no Vault: install Go 1.25 or later (https://go.dev/dl), with which it is built once, in about 3 minutes',
     };
   }

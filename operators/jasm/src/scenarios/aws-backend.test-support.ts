@@ -38,9 +38,9 @@ let starting: Promise<RunningMoto | undefined> | undefined;
  */
 function sharedMoto(): Promise<RunningMoto | undefined> {
   starting ??= ensureMoto().then((found) => {
-    if (!('leftOut' in found)) return startMoto(found);
+    if (!('skippedBecause' in found)) return startMoto(found);
     process.stderr.write(
-      `LEFT OUT: JASM's scenarios with moto, which run with our own fake instead. ${found.leftOut}\n`,
+      `SKIPPED: JASM's scenarios with moto, which run with our own fake instead. ${found.skippedBecause}\n`,
     );
     return undefined;
   });

@@ -34,9 +34,9 @@ export interface VaultBackend extends AsyncDisposable {
 export async function openVault(): Promise<VaultBackend> {
   const { kind } = await sharedControlPlane();
   const found = kind === 'kubernetes' ? await ensureVault() : undefined;
-  if (found && 'leftOut' in found) {
+  if (found && 'skippedBecause' in found) {
     process.stderr.write(
-      `LEFT OUT: JASM's scenarios with Vault, which run with our own fake instead. ${found.leftOut}\n`,
+      `SKIPPED: JASM's scenarios with Vault, which run with our own fake instead. ${found.skippedBecause}\n`,
     );
   }
   const folder = await mkdtemp(join(tmpdir(), 'vault-scenario-'));

@@ -20,7 +20,7 @@ import { config } from './config.ts';
 import { awsSecretsManager } from './kind.ts';
 
 const installed = await ensureMoto();
-if ('leftOut' in installed) it.skip(`Secrets Manager of moto: ${installed.leftOut}`, () => undefined);
+if ('skippedBecause' in installed) it.skip(`Secrets Manager of moto: ${installed.skippedBecause}`, () => undefined);
 else describe('Secrets Manager of moto', () => suite(installed));
 
 const KEY = { accessKeyId: 'AKIAFAKEOPERATOR0002', secretAccessKey: 'fake-secret-access-key-for-moto' };

@@ -16,7 +16,7 @@ import { VaultProvider } from './vault-provider.ts';
 
 const never = new AbortController().signal;
 
-let leftOut: string | undefined;
+let skippedBecause: string | undefined;
 let vault: RunningVault;
 let proxy: FaultProxy;
 let folder: string;
@@ -25,8 +25,8 @@ let clock: VirtualClock;
 
 beforeAll(async () => {
   const found = await ensureVault();
-  if ('leftOut' in found) {
-    leftOut = found.leftOut;
+  if ('skippedBecause' in found) {
+    skippedBecause = found.skippedBecause;
     return;
   }
   vault = await startVault(found.program);
@@ -40,13 +40,13 @@ beforeAll(async () => {
   await vault.administer('POST', 'auth/approle/role/app', { token_policies: ['app'], token_ttl: '1h' });
 }, 1_800_000);
 afterAll(async () => {
-  if (leftOut !== undefined) return;
+  if (skippedBecause !== undefined) return;
   await proxy.close();
   await vault[Symbol.asyncDispose]();
   await rm(folder, { recursive: true });
 });
 beforeEach((context) => {
-  if (leftOut !== undefined) return context.skip(leftOut);
+  if (skippedBecause !== undefined) return context.skip(skippedBecause);
   stop = new AbortController();
   clock = new VirtualClock();
   proxy.schedule = () => undefined;
