@@ -7,7 +7,9 @@ import { clusterName } from '../install/names.ts';
 export interface ServingEnvironment {
   /** The manager's namespace. */
   readonly namespace: string;
-  /** Whether the API server is on the same machine, outside a cluster: then it reaches webhooks at a loopback address. */
+  /**
+   * Whether the API server is on the same machine, outside a cluster: then it reaches webhooks at a loopback address.
+   */
   readonly isServerLocal: boolean;
 }
 

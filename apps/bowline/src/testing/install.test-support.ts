@@ -55,9 +55,9 @@ export async function install(c: Cluster, files: Files, args: readonly string[])
 }
 
 /**
- * retryUntilAdmitted retries an operation that a webhook admits. The API server observes a configuration, and the authority that
- * it trusts, through its own watch, slightly behind other clients; until then it rejects the operation, and nothing has
- * changed.
+ * retryUntilAdmitted retries an operation that a webhook admits. The API server observes a configuration, and the
+ * authority that it trusts, through its own watch, slightly behind other clients; until then it rejects the operation,
+ * and nothing has changed.
  */
 export function retryUntilAdmitted<T>(work: () => Promise<T>): Promise<T> {
   return vi.waitFor(work, { timeout: 20_000, interval: 100 });

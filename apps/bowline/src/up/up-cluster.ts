@@ -7,7 +7,9 @@ import { type ControlPlaneKind, launchControlPlane } from '../control-plane/laun
 import type { Io } from '../terminal/io.ts';
 import { accountOf } from './install-operators.ts';
 
-/** UpTarget selects where `bowline up` works: on a control plane of its own, or in the cluster of the current context. */
+/**
+ * UpTarget selects where `bowline up` works: on a control plane of its own, or in the cluster of the current context.
+ */
 export type UpTarget = ControlPlaneKind | 'current-context';
 
 /** UpClusterOptions select the cluster. */

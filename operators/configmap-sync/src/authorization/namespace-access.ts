@@ -2,8 +2,8 @@ import type { FieldProblem } from '@bowline/machinery';
 import type { TargetSpec } from '../targets/resolve-targets.ts';
 
 /**
- * namespaceAccessProblems returns what a spec requests outside of the namespaces that the manager is limited to. Rights there
- * cannot be reviewed, but would count as reviewed once the manager works there too.
+ * namespaceAccessProblems returns what a spec requests outside of the namespaces that the manager is limited to. Rights
+ * there cannot be reviewed, but would count as reviewed once the manager works there too.
  */
 export function namespaceAccessProblems(
   spec: TargetSpec,

@@ -11,9 +11,9 @@ import { YES } from './sync-indexes.ts';
 import { allNamespaces } from './targets.ts';
 
 /**
- * breakCycle marks the targets whose content would return to the source through other ConfigMapSyncs. To break a cycle it
- * is enough to omit one edge: that of its youngest ConfigMapSync, because the others existed before. Its other copies
- * continue to be synced, and so do the other ConfigMapSyncs.
+ * breakCycle marks the targets whose content would return to the source through other ConfigMapSyncs. To break a cycle
+ * it is enough to omit one edge: that of its youngest ConfigMapSync, because the others existed before. Its other
+ * copies continue to be synced, and so do the other ConfigMapSyncs.
  */
 export async function breakCycle(context: SyncContext, targets: readonly Target[]): Promise<readonly Target[]> {
   const { object, list, deps, signal } = context;

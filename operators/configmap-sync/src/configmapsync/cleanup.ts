@@ -24,9 +24,9 @@ export async function cleanUp(context: SyncContext): Promise<void> {
 }
 
 /**
- * copiesWithoutRights returns the copies that the account of the spec may not release any more; without an account, none. They
- * stay as they are, and block nothing. Whether the account still exists does not matter: it may be deleted together
- * with the ConfigMapSync, while its rights elsewhere stay.
+ * copiesWithoutRights returns the copies that the account of the spec may not release any more; without an account,
+ * none. They stay as they are, and block nothing. Whether the account still exists does not matter: it may be deleted
+ * together with the ConfigMapSync, while its rights elsewhere stay.
  */
 async function copiesWithoutRights(context: SyncContext, copies: readonly CopyView[]): Promise<ReadonlySet<CopyView>> {
   const { object, key, deps, signal } = context;

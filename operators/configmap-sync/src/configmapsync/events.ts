@@ -43,8 +43,8 @@ export function recordDeleted({ event }: SyncContext, copies: readonly ObjectKey
 }
 
 /**
- * recordKept records an event for the copies that stay behind, with our labels and annotations, because the account has no
- * right to release them.
+ * recordKept records an event for the copies that stay behind, with our labels and annotations, because the account has
+ * no right to release them.
  */
 export function recordKept({ event, object, key }: SyncContext, copies: readonly ObjectKey[]): void {
   if (copies.length === 0) return;

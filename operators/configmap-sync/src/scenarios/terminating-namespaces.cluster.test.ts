@@ -22,7 +22,9 @@ beforeEach(() => warnings.splice(0));
 
 const selectors = { destinationSelector: { matchLabels: { team: 'going' } } };
 
-/** selectedNamespace creates a namespace that is selected, and whose deletion does not complete until `finishDeletion`. */
+/**
+ * selectedNamespace creates a namespace that is selected, and whose deletion does not complete until `finishDeletion`.
+ */
 async function selectedNamespace() {
   const name = await c.createNamespace('scenario-going');
   await c.admin.patch(Namespace, { name }, { type: 'merge', body: { metadata: { labels: { team: 'going' } } } });

@@ -32,8 +32,8 @@ export interface Requester {
 }
 
 /**
- * requestersOf returns the workloads of the pods that request one Secret, the one with the oldest pod first. `held` is the
- * hash of the request that the Secret holds.
+ * requestersOf returns the workloads of the pods that request one Secret, the one with the oldest pod first. `held` is
+ * the hash of the request that the Secret holds.
  */
 export function requestersOf(requestingPods: readonly RequestingPod[], held?: string): readonly Requester[] {
   const byWorkload = new Map<string, RequestingPod[]>();

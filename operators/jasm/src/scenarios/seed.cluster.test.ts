@@ -45,7 +45,9 @@ interface Shown {
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** untilExampleSecret waits for a Secret, and expects it to equal that of the document with its placeholders filled in. */
+/**
+ * untilExampleSecret waits for a Secret, and expects it to equal that of the document with its placeholders filled in.
+ */
 async function untilExampleSecret({ name, provider, path, values }: Shown): Promise<Secret> {
   const secret = await c.untilSecret(name);
   const syncedAt = secret.metadata?.annotations?.[SECRET_ANNOTATIONS.syncedAt] ?? '';

@@ -23,8 +23,8 @@ function targetsOf({ namespace, annotation }: PodView): readonly string[] {
 }
 
 /**
- * secretController configures the watches that a Secret depends on, and what the cache keeps. Its key is `namespace/name` of
- * the Secret:
+ * secretController configures the watches that a Secret depends on, and what the cache keeps. Its key is
+ * `namespace/name` of the Secret:
  * - requesting pods: a small part of their metadata; their status is never transferred;
  * - Secrets of ours: a hash instead of their values;
  * - other Secrets: that they exist;

@@ -6,8 +6,8 @@ import { planUnrequested } from './plan-unrequested.ts';
 import { secrets } from './secrets.ts';
 
 /**
- * deleteUnrequested handles a Secret that no pod requests: it keeps the Secret unless all its requesters set deletionPolicy
- * Delete.
+ * deleteUnrequested handles a Secret that no pod requests: it keeps the Secret unless all its requesters set
+ * deletionPolicy Delete.
  */
 export async function deleteUnrequested(context: SecretContext): Promise<ReconcileResult> {
   const { key, deps, clock, get, list, release, log } = context;

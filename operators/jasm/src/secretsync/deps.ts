@@ -30,7 +30,10 @@ export interface Deps {
   readonly policy: Policy;
   /** The providers that pods may name. */
   readonly kinds: ReadonlyMap<string, ConfiguredKind>;
-  /** parseAnnotation parses the annotation of a pod, and checks it against the names and the path formats of these providers. */
+  /**
+   * parseAnnotation parses the annotation of a pod, and checks it against the names and the path formats of these
+   * providers.
+   */
   readonly parseAnnotation: (annotation: string) => PodAnnotation;
   readonly sources: Pick<SourceReads, 'read'>;
   readonly providerConcurrency: ProviderConcurrency;

@@ -38,8 +38,8 @@ export function recordSuccess(
 }
 
 /**
- * recordProblem reports to the pods of workloads why the Secret they requested is not in place. It is called in every run
- * while the problem lasts.
+ * recordProblem reports to the pods of workloads why the Secret they requested is not in place. It is called in every
+ * run while the problem lasts.
  */
 export function recordProblem(
   context: SecretContext,

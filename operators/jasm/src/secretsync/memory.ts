@@ -106,8 +106,8 @@ export class SyncMemory {
   #isInitialized = false;
 
   /**
-   * recordInitialPods records all pods that exist when the process starts, once. They share one instant, and therefore also the
-   * calls made then.
+   * recordInitialPods records all pods that exist when the process starts, once. They share one instant, and therefore
+   * also the calls made then.
    */
   recordInitialPods(pods: () => readonly PodView[], now: number): void {
     if (this.#isInitialized) return;

@@ -5,7 +5,8 @@ import type { KnownSecret } from './obstacles.ts';
 import { secrets } from './secrets.ts';
 
 /**
- * ObservedSecret is the observed state of a Secret. `live` is the whole object if it is not ours and keys may be merged into it.
+ * ObservedSecret is the observed state of a Secret. `live` is the whole object if it is not ours and keys may be merged
+ * into it.
  */
 export interface ObservedSecret {
   readonly secret: KnownSecret;
@@ -34,8 +35,8 @@ export function findRequesters(context: SecretContext): readonly Requester[] {
 }
 
 /**
- * observeSecret returns the observed state of the Secret. It reads the Secret only if it is not ours and a workload wants to
- * merge keys into it.
+ * observeSecret returns the observed state of the Secret. It reads the Secret only if it is not ours and a workload
+ * wants to merge keys into it.
  */
 export async function observeSecret(context: SecretContext, requesters: readonly Requester[]): Promise<ObservedSecret> {
   const { get, live } = context;

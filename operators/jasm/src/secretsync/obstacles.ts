@@ -3,7 +3,10 @@ import { CONSENT_ANNOTATIONS, MANAGED_BY, OUR_MANAGERS } from '../api/names.ts';
 import type { Problem } from './problem.ts';
 import type { SecretView } from './secrets.ts';
 
-/** KnownSecret is the known state of a Secret: `foreign` is a Secret that is not ours and of which nothing else is known. */
+/**
+ * KnownSecret is the known state of a Secret: `foreign` is a Secret that is not ours and of which nothing else is
+ * known.
+ */
 export type KnownSecret = SecretView | 'foreign' | undefined;
 
 /** isKnown reports whether a Secret exists and is known; it is false for `foreign`. */

@@ -1,8 +1,8 @@
 import type { Clock } from '@bowline/machinery';
 
 /**
- * MAX_CONCURRENT_RUNS is the number of Secrets that are reconciled concurrently. Most of a run is spent waiting for a store or
- * for the API server, whose write throughput does not increase beyond about 16 concurrent requests.
+ * MAX_CONCURRENT_RUNS is the number of Secrets that are reconciled concurrently. Most of a run is spent waiting for a
+ * store or for the API server, whose write throughput does not increase beyond about 16 concurrent requests.
  */
 export const MAX_CONCURRENT_RUNS = 32;
 
@@ -25,7 +25,10 @@ interface ProviderSlots {
   readonly deferred: Map<string, () => void>;
 }
 
-/** ProviderConcurrency limits how many runs wait for one store: a store that hangs delays its own Secrets, and no others. */
+/**
+ * ProviderConcurrency limits how many runs wait for one store: a store that hangs delays its own Secrets, and no
+ * others.
+ */
 export class ProviderConcurrency {
   readonly #clock: Clock;
   readonly #stores = new Map<string, ProviderSlots>();
@@ -35,8 +38,8 @@ export class ProviderConcurrency {
   }
 
   /**
-   * runWithSlot runs `read` in one of the store's places. If none is free, and none becomes free because the store hangs,
-   * it returns undefined, and calls `callBack` when one is free. That place may be taken again by then.
+   * runWithSlot runs `read` in one of the store's places. If none is free, and none becomes free because the store
+   * hangs, it returns undefined, and calls `callBack` when one is free. That place may be taken again by then.
    */
   async runWithSlot<T>(
     store: string,

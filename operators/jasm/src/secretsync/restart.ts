@@ -32,8 +32,8 @@ export function isRestartEnabled({ entry, namespace, operator }: RestartSettings
 }
 
 /**
- * RestartAnnotation is the annotation that a pod template gets for one content of a Secret: its text starts with this value
- * and ends with the time.
+ * RestartAnnotation is the annotation that a pod template gets for one content of a Secret: its text starts with this
+ * value and ends with the time.
  */
 export interface RestartAnnotation {
   readonly annotation: string;
@@ -57,9 +57,9 @@ function timeIn(annotation: string | undefined): number {
 const MAX_NAME_LENGTH = 63 - (RESTARTED_FOR.length - RESTARTED_FOR.indexOf('/') - 1);
 
 /**
- * restartAnnotationFor returns the mark for the current content of a Secret, or undefined if no workload must be restarted for
- * it. A client that may read workloads but not Secrets must not be able to guess values by their hash, so the key is
- * the Secret's uid, which such a client cannot see.
+ * restartAnnotationFor returns the mark for the current content of a Secret, or undefined if no workload must be
+ * restarted for it. A client that may read workloads but not Secrets must not be able to guess values by their hash, so
+ * the key is the Secret's uid, which such a client cannot see.
  */
 export function restartAnnotationFor({
   name,
@@ -105,8 +105,8 @@ export type RestartResult = 'restarted' | 'unneeded' | { readonly inMs: number }
 
 /**
  * restart changes the pod template of a workload, unless it has the mark already or was recently changed for another
- * content of the Secret. A pod itself names its owner, and whoever may create pods may write any owner there: `isRestartRequested`
- * reports whether the annotation of the template is a reason to restart.
+ * content of the Secret. A pod itself names its owner, and whoever may create pods may write any owner there:
+ * `isRestartRequested` reports whether the annotation of the template is a reason to restart.
  */
 export async function restart(
   client: Pick<LiveClient, 'find' | 'patch'>,

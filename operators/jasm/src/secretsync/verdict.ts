@@ -19,15 +19,16 @@ export function canDecide({ key, get, list }: Pick<SecretContext, 'key' | 'get' 
 }
 
 /**
- * isNamespaceTerminating reports whether the namespace is being deleted: nothing can be written there then, and no pod waits
- * for it.
+ * isNamespaceTerminating reports whether the namespace is being deleted: nothing can be written there then, and no pod
+ * waits for it.
  */
 export function isNamespaceTerminating({ key, get }: Pick<SecretContext, 'key' | 'get'>): boolean {
   return get(Namespace, { name: targetOf({ key }).namespace })?.metadata.deletionTimestamp !== undefined;
 }
 
 /**
- * checkPermission decides whether a request is permitted. It is called in every run, so revoked permissions take effect at once.
+ * checkPermission decides whether a request is permitted. It is called in every run, so revoked permissions take effect
+ * at once.
  */
 export function checkPermission(context: SecretContext, request: SecretSyncRequest): Verdict {
   const { get, deps } = context;

@@ -3,8 +3,8 @@ import type { ConfiguredKind } from '../providers/provider-kinds.ts';
 import type { SourceEntry } from './source-entry.ts';
 
 /**
- * unexpectedError returns the error for an exception that a provider threw because of a bug. Its message may quote what it
- * read, so only its type is passed on.
+ * unexpectedError returns the error for an exception that a provider threw because of a bug. Its message may quote what
+ * it read, so only its type is passed on.
  */
 export function unexpectedError({ kind, ref }: SourceEntry, error: unknown): ProviderError {
   const { name } = locationOf(error);

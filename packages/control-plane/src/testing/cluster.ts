@@ -97,7 +97,10 @@ export interface Cluster extends AsyncDisposable {
   ): Promise<T>;
   /** untilGone waits as admin, by watch, for an object not to exist. The namespace defaults to the cluster's. */
   untilGone<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey, options?: UntilOptions): Promise<void>;
-  /** untilList waits as admin, by watch, for a selection of objects to pass the test. The namespace defaults to the cluster's. */
+  /**
+   * untilList waits as admin, by watch, for a selection of objects to pass the test. The namespace defaults to the
+   * cluster's.
+   */
   untilList<T extends KubernetesObject>(
     resource: Resource<T>,
     selection: Selection,

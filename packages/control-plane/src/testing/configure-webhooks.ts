@@ -104,8 +104,8 @@ function probeLabel(kind: string | undefined): string {
 }
 
 /**
- * limitedToTest restricts a configuration to the test's namespaces, and adds a webhook that no operator serves: the error
- * that the API server returns for it shows how much of the configuration the API server has observed.
+ * limitedToTest restricts a configuration to the test's namespaces, and adds a webhook that no operator serves: the
+ * error that the API server returns for it shows how much of the configuration the API server has observed.
  */
 function limitedToTest<T extends Configuration>(wanted: T, cluster: string): T {
   const webhooks = (wanted.webhooks ?? []).map((each) => {

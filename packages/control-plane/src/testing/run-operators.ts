@@ -94,9 +94,9 @@ export interface RunningOperators {
   /** idle waits until every controller runs and no work is left at this moment. */
   idle(): Promise<void>;
   /**
-   * advanceTime advances a VirtualClock from one due timer to the next, and waits after each until all work that it triggers
-   * is done: a request in flight must not time out. `minStepMs` groups the timers that fall due within it; defaults
-   * to 0.
+   * advanceTime advances a VirtualClock from one due timer to the next, and waits after each until all work that it
+   * triggers is done: a request in flight must not time out. `minStepMs` groups the timers that fall due within it;
+   * defaults to 0.
    */
   advanceTime(ms: number, minStepMs?: number): Promise<void>;
   /** The requests that the operators have sent to the API server so far, as `verb resource namespace/name`. */
@@ -299,8 +299,8 @@ function ownersOf(operators: readonly Operator[]): readonly Resource[] {
 const acceptedOwners = new Set<string>();
 
 /**
- * untilOwnerAccepted waits until the API server accepts objects of a kind as owners. Its admission discovers new kinds only
- * every 30 s, and until then rejects, for all users but administrators, any object that they would own.
+ * untilOwnerAccepted waits until the API server accepts objects of a kind as owners. Its admission discovers new kinds
+ * only every 30 s, and until then rejects, for all users but administrators, any object that they would own.
  */
 async function untilOwnerAccepted(c: Cluster, owner: Resource, signal: AbortSignal | undefined): Promise<void> {
   const { clusters } = await c.kubeconfig('admin');

@@ -10,9 +10,9 @@ export type SharedControlPlane =
   | {
       readonly attachment: Attachment;
       /**
-       * Whether the control plane ends with the run. Then tests do not delete their namespaces: on a real control plane,
-       * deleting one takes about ten times the processor time of creating it, and other tests wait for it. Defaults to
-       * false.
+       * Whether the control plane ends with the run. Then tests do not delete their namespaces: on a real control
+       * plane, deleting one takes about ten times the processor time of creating it, and other tests wait for it.
+       * Defaults to false.
        */
       readonly isTemporary?: boolean | undefined;
     }

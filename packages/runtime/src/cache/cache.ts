@@ -33,7 +33,10 @@ export interface CacheOptions {
    * An annotation that every view keeps, because the runtime acts on it: the one that pauses objects. Defaults to none.
    */
   readonly pausedAnnotation?: string;
-  /** Freezes stored objects, so that code that modifies a shared object fails immediately; for development. Defaults to false. */
+  /**
+   * Freezes stored objects, so that code that modifies a shared object fails immediately; for development. Defaults to
+   * false.
+   */
   readonly freeze?: boolean;
 }
 
@@ -86,7 +89,9 @@ export class Cache {
     setMaxListeners(0, this.#stop.signal);
   }
 
-  /** informer returns the informer of a kind, which is created on first use and is kept current while the cache runs. */
+  /**
+   * informer returns the informer of a kind, which is created on first use and is kept current while the cache runs.
+   */
   informer<T extends KubernetesObject, Id extends string, const V extends View<T> = 'full'>(
     resource: Resource<T, Id>,
     options: InformerOptions<V> = {},
@@ -117,8 +122,8 @@ export class Cache {
   }
 
   /**
-   * run keeps every informer current, including those created later, and resolves when all of them have stopped. A cache runs
-   * only once.
+   * run keeps every informer current, including those created later, and resolves when all of them have stopped. A
+   * cache runs only once.
    */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#isRunning)
@@ -145,8 +150,9 @@ export class Cache {
   }
 
   /**
-   * recordDelete hides an object whose deletion the server has confirmed. If the object still exists (finalizers, grace period),
-   * pass the server's response to `recordWrite` instead. `resourceVersion` is the newest known version of the object.
+   * recordDelete hides an object whose deletion the server has confirmed. If the object still exists (finalizers, grace
+   * period), pass the server's response to `recordWrite` instead. `resourceVersion` is the newest known version of the
+   * object.
    */
   recordDelete(
     resource: Resource,

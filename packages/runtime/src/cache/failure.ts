@@ -72,8 +72,8 @@ function classifyApiError(error: ApiError): Pick<Failure, 'kind' | 'reason'> {
 }
 
 /**
- * The server's state is older than the requested resourceVersion: it lags behind another replica, or its etcd was restored. The
- * server waits three seconds for its own state to catch up before it returns this error.
+ * The server's state is older than the requested resourceVersion: it lags behind another replica, or its etcd was
+ * restored. The server waits three seconds for its own state to catch up before it returns this error.
  */
 function isTooLarge(error: ApiError): boolean {
   return error.status === 504 && error.causes.some((cause) => cause.reason === 'ResourceVersionTooLarge');

@@ -67,8 +67,8 @@ export interface InformerHealth {
   /** Time since the last bookmark; absent before the first. */
   readonly lastBookmarkAgeMs?: number;
   /**
-   * Time since the least recently active watch was last active: event, bookmark or acknowledged PING. Absent while no watch is
-   * open.
+   * Time since the least recently active watch was last active: event, bookmark or acknowledged PING. Absent while no
+   * watch is open.
    */
   readonly aliveAgeMs?: number;
   /** The number of complete lists after the first. */

@@ -4,8 +4,9 @@ import { type InformerHealth, RECONNECT_REASONS } from './health.ts';
 const LABELS = ['cache', 'group', 'kind', 'view'] as const;
 
 /**
- * registerInformerMetrics exports the health of a cache's informers, summed by kind and view (never by scope or object). All
- * values are computed from health when the metrics are scraped, so that the hot path only counts plain numbers.
+ * registerInformerMetrics exports the health of a cache's informers, summed by kind and view (never by scope or
+ * object). All values are computed from health when the metrics are scraped, so that the hot path only counts plain
+ * numbers.
  */
 export function registerInformerMetrics(
   metrics: Metrics,

@@ -5,8 +5,8 @@ import type { IndexFunction } from './store.ts';
 import type { View } from './view.ts';
 
 /**
- * InformerEvent reports that an object was added, changed or deleted. Read the informer for the object's state, which may be
- * newer already.
+ * InformerEvent reports that an object was added, changed or deleted. Read the informer for the object's state, which
+ * may be newer already.
  */
 export interface InformerEvent<V> {
   readonly type: 'add' | 'update' | 'delete';
@@ -16,8 +16,8 @@ export interface InformerEvent<V> {
   /** The object before the change; absent for `add`. */
   readonly previous?: V;
   /**
-   * Whether the event comes from a list (at start, at a relist, or on subscribing) and not from a recent change; such events have
-   * low priority.
+   * Whether the event comes from a list (at start, at a relist, or on subscribing) and not from a recent change; such
+   * events have low priority.
    */
   readonly initial: boolean;
   /** The newest known metadata, as far as the view keeps metadata. */
@@ -38,8 +38,8 @@ export interface ReadOptions {
 }
 
 /**
- * Informer is a local, continuously updated copy of the objects of one kind, seen through a view. Returned objects are shared:
- * never modify them.
+ * Informer is a local, continuously updated copy of the objects of one kind, seen through a view. Returned objects are
+ * shared: never modify them.
  */
 export interface Informer<V> {
   readonly resource: Resource;
@@ -49,17 +49,20 @@ export interface Informer<V> {
   /** get returns one object; own writes are visible immediately. */
   get(key: ObjectKey): V | undefined;
   list(options?: ReadOptions): readonly V[];
-  /** addIndex enables `byIndex(name, …)`. The function must be pure. Adding the same name and function again has no effect. */
+  /**
+   * addIndex enables `byIndex(name, …)`. The function must be pure. Adding the same name and function again has no
+   * effect.
+   */
   addIndex(name: string, valuesOf: IndexFunction<V>): void;
   byIndex(name: string, value: string): readonly V[];
   /**
-   * subscribe calls the handler with an initial `add` for every stored object before it returns, and with every change from then
-   * on.
+   * subscribe calls the handler with an initial `add` for every stored object before it returns, and with every change
+   * from then on.
    */
   subscribe(handler: InformerHandler<V>): Disposable;
   /**
-   * synced resolves once the first complete state is stored and handlers have seen it. It rejects when the signal aborts or the
-   * cache stops.
+   * synced resolves once the first complete state is stored and handlers have seen it. It rejects when the signal
+   * aborts or the cache stops.
    */
   synced(signal?: AbortSignal): Promise<void>;
   readonly hasSynced: boolean;

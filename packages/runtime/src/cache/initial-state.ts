@@ -18,8 +18,8 @@ export class InitialState {
       if (kind === 'upsert') this.snapshot.add(object);
       else if (kind === 'delete') this.snapshot.remove(object);
       if (!added && !isOlder(version, this.#reached)) this.#reached = version;
-      // A change may arrive before the bookmark and be newer than it; a watch from the bookmark's version would deliver the
-      // change twice.
+      // A change may arrive before the bookmark and be newer than it; a watch from the bookmark's version would deliver
+      // the change twice.
       if (endsInitialState) return { version: this.#reached ?? version, rest: observations.slice(index + 1) };
     }
     return undefined;

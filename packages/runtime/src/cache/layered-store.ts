@@ -22,12 +22,15 @@ export interface OwnWrite<E> {
   readonly entry: E | undefined;
   readonly version: string | undefined;
   /**
-   * The version the stream has reached. A write that it has passed is not visible, because an object deleted since would reappear.
+   * The version the stream has reached. A write that it has passed is not visible, because an object deleted since
+   * would reappear.
    */
   readonly streamVersion: string | undefined;
 }
 
-/** OwnDelete is a deletion by this process. Its response carries no version, so it ends with the event that delivers it. */
+/**
+ * OwnDelete is a deletion by this process. Its response carries no version, so it ends with the event that delivers it.
+ */
 export interface OwnDelete {
   readonly key: ObjectKey;
   readonly uid: string;
@@ -51,8 +54,8 @@ interface Unconfirmed<E> {
 }
 
 /**
- * LayeredStore is a store with two layers: the state delivered by the stream, and above it own writes until the stream has passed
- * them. Readers and indexes see both as one; events are derived from the lower layer alone.
+ * LayeredStore is a store with two layers: the state delivered by the stream, and above it own writes until the stream
+ * has passed them. Readers and indexes see both as one; events are derived from the lower layer alone.
  */
 export class LayeredStore<E> {
   /** The entries visible to readers. */
@@ -95,8 +98,8 @@ export class LayeredStore<E> {
   }
 
   /**
-   * observe stores an object, or its absence, from the stream and returns the resulting change. With `rewound` it also accepts an
-   * older version than the stored one.
+   * observe stores an object, or its absence, from the stream and returns the resulting change. With `rewound` it also
+   * accepts an older version than the stored one.
    */
   observe(key: ObjectKey, entry: E | undefined, metadata: ObjectMeta, rewound = false): Change<E> | undefined {
     const pending = this.#pending(key);
@@ -116,7 +119,8 @@ export class LayeredStore<E> {
   }
 
   /**
-   * adopt takes over a first complete state as it is. It returns false if there is anything the state has to be compared with.
+   * adopt takes over a first complete state as it is. It returns false if there is anything the state has to be
+   * compared with.
    */
   adopt(state: Store<E>): boolean {
     return this.#unconfirmed.size === 0 && this.visible.adopt(state);
@@ -140,8 +144,9 @@ export class LayeredStore<E> {
   }
 
   /**
-   * recordNewest records that the newest state of the server was at `newest` at some time after `since`. Own writes confirmed before
-   * then and newer than that are lost (a restored etcd); deletions confirmed before then are part of that state, or lost as well.
+   * recordNewest records that the newest state of the server was at `newest` at some time after `since`. Own writes
+   * confirmed before then and newer than that are lost (a restored etcd); deletions confirmed before then are part of
+   * that state, or lost as well.
    */
   recordNewest(namespace: string | undefined, newest: string, since: number): void {
     for (const pending of this.#unconfirmed.values()) {
@@ -152,8 +157,8 @@ export class LayeredStore<E> {
   }
 
   /**
-   * recordWrite makes an own write visible immediately. A write whose version cannot be compared cannot be layered and is
-   * ignored.
+   * recordWrite makes an own write visible immediately. A write whose version cannot be compared cannot be layered and
+   * is ignored.
    */
   recordWrite({ key, uid, entry, version, streamVersion }: OwnWrite<E>): void {
     if (!reaches(version, version) || reaches(streamVersion, version)) return;
@@ -172,8 +177,8 @@ export class LayeredStore<E> {
     if (known?.deletion && (known.uid === uid || !isOlder(known.version, version))) return;
     // Another object of that name is hidden only if it is certainly a predecessor.
     if (metadata && metadata.uid !== uid && !isOlder(metadata.resourceVersion, version)) return;
-    // Nothing is visible and nothing indicates that the stream has yet to deliver the object: it is out of scope, or its deletion
-    // has been seen already.
+    // Nothing is visible and nothing indicates that the stream has yet to deliver the object: it is out of scope, or
+    // its deletion has been seen already.
     if (!metadata && !known && (version === undefined || reaches(streamVersion, version))) return;
     const newest = newerOf(version, metadata?.resourceVersion);
     this.#record({ key, uid, deletion: true, entry: undefined, version: newest, base: known ? known.base : visible });

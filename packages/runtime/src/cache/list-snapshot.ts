@@ -21,8 +21,8 @@ export interface ListSnapshotOptions<T extends KubernetesObject> {
 }
 
 /**
- * listSnapshot fetches the whole state and returns its resourceVersion. It uses pages only where they are cheap: a `limit`
- * together with a specific version would make the server bypass its watch cache.
+ * listSnapshot fetches the whole state and returns its resourceVersion. It uses pages only where they are cheap: a
+ * `limit` together with a specific version would make the server bypass its watch cache.
  */
 export async function listSnapshot<T extends KubernetesObject>(options: ListSnapshotOptions<T>): Promise<string> {
   const paged = options.version === '' || options.version === '0';
@@ -72,9 +72,9 @@ function collect<T extends KubernetesObject>(list: List<T>, options: ListSnapsho
 }
 
 /**
- * probeVersion returns the current version of the server's history: the version of a consistent read of a single object.
- * Selectors are omitted because a server may have to scan everything to find one match; a name is kept because an identity may
- * not be allowed anything else.
+ * probeVersion returns the current version of the server's history: the version of a consistent read of a single
+ * object. Selectors are omitted because a server may have to scan everything to find one match; a name is kept because
+ * an identity may not be allowed anything else.
  */
 export async function probeVersion<T extends KubernetesObject>(
   client: Pick<Client, 'list'>,

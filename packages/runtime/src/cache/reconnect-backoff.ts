@@ -6,7 +6,8 @@ const MAX_DELAY_MS = 30_000;
 const HEALTHY_AFTER_MS = 120_000;
 
 /**
- * ReconnectBackoff computes retry delays: 800 ms doubling to 30 s, with full jitter (each delay is between zero and that value).
+ * ReconnectBackoff computes retry delays: 800 ms doubling to 30 s, with full jitter (each delay is between zero and
+ * that value).
  */
 export class ReconnectBackoff {
   readonly #wire: Clock;

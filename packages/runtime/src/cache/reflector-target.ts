@@ -13,7 +13,9 @@ export interface Snapshot {
 export interface CommitOptions {
   /** The server's history went back, so objects may legitimately be older than before. */
   readonly rewound: boolean;
-  /** For a read of the newest state, the monotonic wire time at which it was requested; see `ReflectorTarget.proven`. */
+  /**
+   * For a read of the newest state, the monotonic wire time at which it was requested; see `ReflectorTarget.proven`.
+   */
   readonly newestSince: number | undefined;
 }
 
@@ -24,8 +26,8 @@ export interface ReflectorTarget {
   /** commit replaces the state in one step and reports the resulting changes. */
   commit(snapshot: Snapshot, version: string, options: CommitOptions): Promise<void>;
   /**
-   * recordNewest records that the newest state of the server was at `version` at some time after `since` (monotonic wire time).
-   * Anything known before that time that claims to be newer belongs to a history that the server has lost.
+   * recordNewest records that the newest state of the server was at `version` at some time after `since` (monotonic
+   * wire time). Anything known before that time that claims to be newer belongs to a history that the server has lost.
    */
   recordNewest(version: string, since: number): void;
   upsert(object: KubernetesObject): void;

@@ -14,7 +14,10 @@ import { ServerSupport } from './server-support.ts';
 import { WatchAttempt } from './watch-attempt.ts';
 import { type Observation, observationsIn } from './watch-event.ts';
 
-/** The timeout is random above this minimum: a fleet whose watches all ended after the same time would reconnect together. */
+/**
+ * The timeout is random above this minimum: a fleet whose watches all ended after the same time would reconnect
+ * together.
+ */
 const MIN_WATCH_S = 300;
 const MAX_WATCH_S = 600;
 /** The time until an unconfirmed watch is checked again. */
@@ -25,7 +28,8 @@ const UNCONFIRMED_WATCH_S = 30;
  */
 const SHORT_WATCH_MS = 1_000;
 /**
- * A served kind returns 404 briefly while its definition is replaced; only a lasting 404 means that the definition was removed.
+ * A served kind returns 404 briefly while its definition is replaced; only a lasting 404 means that the definition was
+ * removed.
  */
 const KIND_REMOVED_AFTER_MS = 10_000;
 
@@ -47,8 +51,9 @@ export interface ReflectorOptions<T extends KubernetesObject> {
 }
 
 /**
- * Reflector keeps a target equal to the server's state until it is stopped: it fetches the state, follows the changes, and
- * recovers from every interruption without missing a state, going back to an older one or sending too many requests.
+ * Reflector keeps a target equal to the server's state until it is stopped: it fetches the state, follows the changes,
+ * and recovers from every interruption without missing a state, going back to an older one or sending too many
+ * requests.
  */
 export class Reflector<T extends KubernetesObject> {
   readonly #client: Pick<Client, 'list' | 'watch'>;
@@ -136,10 +141,10 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Between two watches the server may have come back with an older history (an etcd restored from a backup). A watch from our
-   * version would then be silent until the new history has passed it, and every change until then would be lost. So check the
-   * current version of the server's history with the cheapest consistent read. The check runs after the new watch is open: a
-   * server that is restored later has to break that watch.
+   * Between two watches the server may have come back with an older history (an etcd restored from a backup). A watch
+   * from our version would then be silent until the new history has passed it, and every change until then would be
+   * lost. So check the current version of the server's history with the cheapest consistent read. The check runs after
+   * the new watch is open: a server that is restored later has to break that watch.
    */
   async #confirm(signal: AbortSignal): Promise<void> {
     const requestedAt = this.#wire.monotonic();

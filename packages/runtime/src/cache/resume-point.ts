@@ -27,7 +27,10 @@ export class ResumePoint {
     return this.#unavailable ? undefined : this.#version;
   }
 
-  /** listVersion is the version a list requests: any cached state the first time, then never older than the last version seen. */
+  /**
+   * listVersion is the version a list requests: any cached state the first time, then never older than the last version
+   * seen.
+   */
   get listVersion(): string {
     return this.#unavailable ? '' : (this.#version ?? '0');
   }
@@ -37,7 +40,10 @@ export class ResumePoint {
     return this.#needsSnapshot;
   }
 
-  /** unconfirmed returns whether it is unknown, since the last watch, that the server's history still contains `version`. */
+  /**
+   * unconfirmed returns whether it is unknown, since the last watch, that the server's history still contains
+   * `version`.
+   */
   get unconfirmed(): boolean {
     return this.#unconfirmed;
   }
@@ -93,7 +99,10 @@ export class ResumePoint {
     this.#recovered();
   }
 
-  /** forget resets everything. The next state must be the newest one, because a lagging replica may still return the old one. */
+  /**
+   * forget resets everything. The next state must be the newest one, because a lagging replica may still return the old
+   * one.
+   */
   forget(): void {
     this.#version = undefined;
     this.#unavailable = true;
@@ -105,7 +114,8 @@ export class ResumePoint {
     if (this.#version !== undefined) this.#unconfirmed = true;
     switch (failure.kind) {
       case 'expired':
-        // First retry from the last version, so that no other replica can return an older state; if that fails, from the newest.
+        // First retry from the last version, so that no other replica can return an older state; if that fails, from
+        // the newest.
         if (this.#needsSnapshot) this.#unavailable = true;
         this.#needsSnapshot = true;
         return;

@@ -19,7 +19,10 @@ export class ServerSupport {
     return refusedAt === undefined || this.#wire.monotonic() - refusedAt > FORGET_AFTER_MS;
   }
 
-  /** markStreamingUnsupported records that the server does not support streamed lists, or does not deliver them in practice. */
+  /**
+   * markStreamingUnsupported records that the server does not support streamed lists, or does not deliver them in
+   * practice.
+   */
   markStreamingUnsupported(resource: Resource): void {
     this.#refused.set(resource.id, this.#wire.monotonic());
   }

@@ -110,7 +110,10 @@ export class ServerWatch {
     for (const line of held) this.body.write(line);
   }
 
-  /** freeze makes the connection half open: nothing arrives any more, PINGs are not acknowledged, and no error is reported. */
+  /**
+   * freeze makes the connection half open: nothing arrives any more, PINGs are not acknowledged, and no error is
+   * reported.
+   */
   freeze(): void {
     this.#frozenAt ??= this.#options.wire.monotonic();
     this.#held ??= [];

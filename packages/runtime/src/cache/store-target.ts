@@ -44,8 +44,8 @@ export class StoreTarget<E, V> implements ReflectorTarget {
     const listed = (snapshot as StoreSnapshot<E>).entries;
     if (rewound) this.#store.forgetWrites(this.#namespace);
     else if (newestSince !== undefined) this.recordNewest(version, newestSince);
-    // The first state is by far the largest step of an informer: adopt it without copying, and create no event if there is no
-    // subscriber.
+    // The first state is by far the largest step of an informer: adopt it without copying, and create no event if there
+    // is no subscriber.
     if (this.#store.adopt(listed)) this.#queueAll();
     else this.#replace(listed, rewound);
     this.#store.advance(this.#namespace, version);
@@ -134,9 +134,9 @@ export class StoreTarget<E, V> implements ReflectorTarget {
   }
 
   /**
-   * #encodeListed returns the entry of a listed object for a snapshot. A stored entry of the same version is reused, so that a
-   * relist of an unchanged kind costs no memory. If the view fails, the last entry is kept, otherwise the object would count as
-   * deleted.
+   * #encodeListed returns the entry of a listed object for a snapshot. A stored entry of the same version is reused, so
+   * that a relist of an unchanged kind costs no memory. If the view fails, the last entry is kept, otherwise the object
+   * would count as deleted.
    */
   #encodeListed(key: ObjectKey, object: KubernetesObject): E | undefined {
     const known = this.#store.observed(key);
@@ -149,8 +149,8 @@ export class StoreTarget<E, V> implements ReflectorTarget {
   }
 
   /**
-   * #ownWrite returns the entry created from the response to an own write if the stream delivers the same version; a trigger is
-   * evaluated again for each event.
+   * #ownWrite returns the entry created from the response to an own write if the stream delivers the same version; a
+   * trigger is evaluated again for each event.
    */
   #ownWrite(key: ObjectKey, metadata: ObjectMeta): E | undefined {
     return this.#codec.name === 'trigger' ? undefined : this.#store.ownWrite(key, metadata);

@@ -1,6 +1,8 @@
 import type { ObjectKey } from '@bowline/kubernetes';
 
-/** IndexFunction returns the index values of an entry. It must be pure, because it is also used to find what to remove. */
+/**
+ * IndexFunction returns the index values of an entry. It must be pure, because it is also used to find what to remove.
+ */
 export type IndexFunction<V> = (value: V) => readonly string[];
 
 interface Index<E> {
@@ -12,8 +14,8 @@ interface Index<E> {
 const NO_NAMESPACE = '';
 
 /**
- * Store maps keys to entries, with a built-in index by namespace and any number of other indexes. Keys are not copied: the two
- * levels are keyed by strings that the entries already hold.
+ * Store maps keys to entries, with a built-in index by namespace and any number of other indexes. Keys are not copied:
+ * the two levels are keyed by strings that the entries already hold.
  */
 export class Store<E> {
   #namespaces = new Map<string, Map<string, E>>();
@@ -60,7 +62,9 @@ export class Store<E> {
     return previous;
   }
 
-  /** adopt takes over the content of another store and empties that store. It returns false unless this store is empty. */
+  /**
+   * adopt takes over the content of another store and empties that store. It returns false unless this store is empty.
+   */
   adopt(other: Store<E>): boolean {
     if (this.#size > 0) return false;
     this.#namespaces = other.#namespaces;

@@ -10,7 +10,9 @@ interface Subscriber<V> {
   readonly since: number;
 }
 
-/** Subscribers delivers events to handlers in order. A handler that throws affects neither the others nor the stream. */
+/**
+ * Subscribers delivers events to handlers in order. A handler that throws affects neither the others nor the stream.
+ */
 export class Subscribers<V> {
   readonly #subscribers = new Set<Subscriber<V>>();
   readonly #onError: (error: unknown) => void;
@@ -51,8 +53,8 @@ export class Subscribers<V> {
   }
 
   /**
-   * deliver delivers the queued events and resolves when done, so that a caller that awaits it before reading on is slowed down
-   * by slow handlers.
+   * deliver delivers the queued events and resolves when done, so that a caller that awaits it before reading on is
+   * slowed down by slow handlers.
    */
   async deliver(): Promise<void> {
     while (this.#draining) await this.#draining;

@@ -11,16 +11,16 @@ import type {
 } from './view.ts';
 
 /**
- * ViewCodec converts decoded objects to stored entries (`E`), and entries to the values that reads return (`V`). For `full`,
- * `metadata` and `trigger` both are the same value, so that ten thousand objects need no wrappers.
+ * ViewCodec converts decoded objects to stored entries (`E`), and entries to the values that reads return (`V`). For
+ * `full`, `metadata` and `trigger` both are the same value, so that ten thousand objects need no wrappers.
  */
 export interface ViewCodec<E, V> {
   readonly name: 'full' | 'metadata' | 'project' | 'project-metadata' | 'trigger';
   /** Whether to request only metadata from the server. */
   readonly metadataOnly: boolean;
   /**
-   * encode returns the entry to store for an object, or undefined to store nothing. `owned` means that no other code holds the
-   * object, so that it may be stripped in place.
+   * encode returns the entry to store for an object, or undefined to store nothing. `owned` means that no other code
+   * holds the object, so that it may be stripped in place.
    */
   encode(object: KubernetesObject, owned: boolean): E | undefined;
   value(entry: E): V;
@@ -94,7 +94,9 @@ function projectCodec(view: ProjectView<never, unknown>, identify: Identify): Vi
   };
 }
 
-/** The responses of own writes are whole objects: pass only their metadata to the function, as for all other objects. */
+/**
+ * The responses of own writes are whole objects: pass only their metadata to the function, as for all other objects.
+ */
 function metadataProjectCodec(view: MetadataProjectView<unknown>, identify: Identify): ViewCodec<Projected, unknown> {
   const { encode, ...codec } = projectCodec({ kind: 'project', project: view.project }, identify);
   return {

@@ -80,9 +80,9 @@ const metadataProjections = new WeakMap<object, MetadataProjectView<unknown>>();
 const triggers = new WeakMap<object, TriggerView>();
 
 /**
- * project returns a view that keeps what `fn` returns. The same function always returns the same view, so that two watchers with
- * the same function share an informer. `fn` must be pure and must return a new value: anything it references from the object
- * stays in memory. An object for which it returns `undefined` is not stored.
+ * project returns a view that keeps what `fn` returns. The same function always returns the same view, so that two
+ * watchers with the same function share an informer. `fn` must be pure and must return a new value: anything it
+ * references from the object stays in memory. An object for which it returns `undefined` is not stored.
  *
  * ```ts
  * const phases = project((pod: Pod) => ({ node: pod.spec?.nodeName, phase: pod.status?.phase }));
@@ -98,8 +98,8 @@ export function project<T extends KubernetesObject, P>(fn: (object: T) => P): Pr
 }
 
 /**
- * projectMetadata is `project` for metadata alone: only metadata is requested from the server, which saves most of the transfer
- * and decoding of large objects such as Pods. The same rules apply to `fn`.
+ * projectMetadata is `project` for metadata alone: only metadata is requested from the server, which saves most of the
+ * transfer and decoding of large objects such as Pods. The same rules apply to `fn`.
  *
  * ```ts
  * const asked = projectMetadata(({ metadata }) => metadata.annotations?.['example.dev/asks']);
@@ -115,10 +115,11 @@ export function projectMetadata<P>(fn: (object: MetadataObject) => P): MetadataP
 }
 
 /**
- * trigger returns a view for kinds that only cause work: it keeps uid and resourceVersion of the keys that `keep` accepts and
- * drops everything else. `keep` is called for every event, so its result may change over time, and it may read the other sources
- * of its controller. A rejected key causes no event, except that a previously accepted key is deleted from the view. The deletion
- * of an accepted object is reported even if the object was never stored because it was rejected before.
+ * trigger returns a view for kinds that only cause work: it keeps uid and resourceVersion of the keys that `keep`
+ * accepts and drops everything else. `keep` is called for every event, so its result may change over time, and it may
+ * read the other sources of its controller. A rejected key causes no event, except that a previously accepted key is
+ * deleted from the view. The deletion of an accepted object is reported even if the object was never stored because it
+ * was rejected before.
  *
  * ```ts
  * const sources = trigger((key, _, cache) => cache.list(Copy, { by: { source: keyString(key) } }).length > 0);

@@ -2,8 +2,8 @@ import type { Clock, Timer } from '@bowline/machinery';
 import { BowlineError } from '../errors/bowline-error.ts';
 
 /**
- * With bookmarks enabled the server sends data about once a minute, and it keeps at least 75 s of history, so a dead stream is
- * detected while resuming is still cheap.
+ * With bookmarks enabled the server sends data about once a minute, and it keeps at least 75 s of history, so a dead
+ * stream is detected while resuming is still cheap.
  */
 const IDLE_AFTER_MS = 70_000;
 /** Proxies and servers that ignore `sendInitialEvents` never send the bookmark that ends the initial state. */
@@ -54,7 +54,10 @@ export class WatchAttempt implements Disposable {
     return this.#ending;
   }
 
-  /** opened passes the stream's activity time: the last bytes, or the last acknowledged PING for kinds that send no bookmarks. */
+  /**
+   * opened passes the stream's activity time: the last bytes, or the last acknowledged PING for kinds that send no
+   * bookmarks.
+   */
   opened(aliveAt: () => number): void {
     this.#aliveAt = aliveAt;
   }

@@ -14,7 +14,9 @@ export interface Observation {
   readonly endsInitialState: boolean;
 }
 
-/** observationsIn parses the events of a batch; an event that cannot be assigned to the kind is skipped, never stored. */
+/**
+ * observationsIn parses the events of a batch; an event that cannot be assigned to the kind is skipped, never stored.
+ */
 export function observationsIn(
   batch: readonly WatchEvent<KubernetesObject>[],
   skipped: (why: string) => void,

@@ -13,7 +13,10 @@ export interface ReceivedRequest {
   readonly at: number;
 }
 
-/** ScriptedResponse is a scripted response instead of the real one. `refuse` is a refused connection, `hang` no response at all. */
+/**
+ * ScriptedResponse is a scripted response instead of the real one. `refuse` is a refused connection, `hang` no response
+ * at all.
+ */
 export type ScriptedResponse =
   | { readonly status: number; readonly body?: object | string; readonly headers?: Readonly<Record<string, string>> }
   | 'refuse'
@@ -22,16 +25,20 @@ export type ScriptedResponse =
 /** WatchServerOptions configures a scripted server. */
 export interface WatchServerOptions {
   readonly wire: Clock;
-  /** The random source for what a server may choose: the order of initial objects, how far a replica lags. Defaults to seed 1. */
+  /**
+   * The random source for what a server may choose: the order of initial objects, how far a replica lags. Defaults to
+   * seed 1.
+   */
   readonly random?: Random;
   /** The interval of bookmarks. Defaults to 60 s. */
   readonly bookmarkEveryMs?: number;
 }
 
 /**
- * WatchServer is a small API server for one kind, ConfigMap, that lists and watches from a History like kube-apiserver: paging
- * with consistent continue tokens, WatchList, bookmarks, 410 after compaction, 504 for versions it has not reached, silence for a
- * watch from the future. Writes are made on it directly. It is a Transport: no network is involved.
+ * WatchServer is a small API server for one kind, ConfigMap, that lists and watches from a History like kube-apiserver:
+ * paging with consistent continue tokens, WatchList, bookmarks, 410 after compaction, 504 for versions it has not
+ * reached, silence for a watch from the future. Writes are made on it directly. It is a Transport: no network is
+ * involved.
  */
 export class WatchServer implements Transport {
   readonly host = 'scripted:443';
@@ -123,7 +130,10 @@ export class WatchServer implements Transport {
     return { verb, namespace, query, metadataOnly, at: this.#wire.monotonic() };
   }
 
-  /** The version a read is served at: the newest, or for reads that allow it any version that is at least the requested one. */
+  /**
+   * The version a read is served at: the newest, or for reads that allow it any version that is at least the requested
+   * one.
+   */
   #readVersion(requested: string | undefined): number {
     const newest = this.history.current;
     if (!requested || !this.lags) return newest;

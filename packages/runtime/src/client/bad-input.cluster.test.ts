@@ -77,8 +77,8 @@ const rows: readonly Row[] = [
 ];
 
 /**
- * limitedConfig returns the connection of a ServiceAccount that may list one kind, which does not exist: without that right,
- * the server would report only the missing right.
+ * limitedConfig returns the connection of a ServiceAccount that may list one kind, which does not exist: without that
+ * right, the server would report only the missing right.
  */
 async function limitedConfig(c: Cluster): Promise<ConnectionConfig> {
   const rule = { apiGroups: [Widget.group], resources: [Widget.plural], verbs: ['list'] };

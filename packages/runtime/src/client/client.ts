@@ -1,7 +1,10 @@
 import type { KubernetesObject, ListMeta, ObjectKey, Resource, Status } from '@bowline/kubernetes';
 import type { ApiRequest } from '../errors/api-error.ts';
 
-/** WritableResource is a kind whose objects are read as `T` and written as `W`; a kind without defaults is written as it is read. */
+/**
+ * WritableResource is a kind whose objects are read as `T` and written as `W`; a kind without defaults is written as it
+ * is read.
+ */
 export type WritableResource<T, W> = Resource<T> & { readonly written?: W | undefined };
 
 /**
@@ -203,7 +206,9 @@ export interface ReviewOptions extends RequestOptions {
   readonly local?: boolean | undefined;
 }
 
-/** Client is a typed client of one API server under one identity. Failures throw ApiError or BOWLINE_TRANSPORT_* errors. */
+/**
+ * Client is a typed client of one API server under one identity. Failures throw ApiError or BOWLINE_TRANSPORT_* errors.
+ */
 export interface Client extends AsyncDisposable {
   /** The field manager of writes that name none. Undefined: the API server chooses. */
   readonly fieldManager?: string | undefined;

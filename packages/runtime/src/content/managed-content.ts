@@ -28,13 +28,19 @@ export interface ContentAnnotations {
   readonly previousManager?: string | undefined;
 }
 
-/** OperatorAnnotationFormat describes an annotation whose value is too large for a cache: `hash` keeps its hash, `nothing` drops it. */
+/**
+ * OperatorAnnotationFormat describes an annotation whose value is too large for a cache: `hash` keeps its hash,
+ * `nothing` drops it.
+ */
 export interface OperatorAnnotationFormat {
   readonly annotation: string;
   readonly keep: 'hash' | 'nothing';
 }
 
-/** ContentFormat describes how content under a chosen name is stored: in which maps, and with which labels and annotations. */
+/**
+ * ContentFormat describes how content under a chosen name is stored: in which maps, and with which labels and
+ * annotations.
+ */
 export interface ContentFormat<
   T extends KubernetesObject,
   Id extends string,
@@ -50,7 +56,10 @@ export interface ContentFormat<
    * SHA-256.
    */
   readonly hash?: ((content: Content<K>) => string) | undefined;
-  /** The values of the label `app.kubernetes.io/managed-by` that mark an object as ours; the first one is written by default. */
+  /**
+   * The values of the label `app.kubernetes.io/managed-by` that mark an object as ours; the first one is written by
+   * default.
+   */
   readonly managers: readonly [string, ...string[]];
   readonly annotations: ContentAnnotations;
   /**

@@ -119,7 +119,10 @@ export interface ControllerStep<Obj, S, Deps, W extends WriteTypes> extends Reco
     options?: O,
   ): ControllerStep<Obj, S, Deps, Applying<W, Id, O>>;
 
-  /** ensures lets `ctx.ensure` write a kind: objects whose names a user chose. With `remove`, `ctx.remove` may delete them. */
+  /**
+   * ensures lets `ctx.ensure` write a kind: objects whose names a user chose. With `remove`, `ctx.remove` may delete
+   * them.
+   */
   ensures<Id extends string, const O extends WriteKindOptions = { remove: false }>(
     kind: Resource<KubernetesObject, Id> & KnownKind<Id>,
     options?: O,

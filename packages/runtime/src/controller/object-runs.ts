@@ -50,8 +50,8 @@ export class ObjectRuns {
   }
 
   /**
-   * begin returns the work of a run, undefined if there is none, or how long it has to wait. `observedMode` is the deletion
-   * mode that was observed for the object.
+   * begin returns the work of a run, undefined if there is none, or how long it has to wait. `observedMode` is the
+   * deletion mode that was observed for the object.
    */
   begin(run: Run, observedMode: DeletionMode | undefined): (() => unknown) | Deferral | undefined {
     const { informer, controller } = this.#options;

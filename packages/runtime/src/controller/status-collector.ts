@@ -44,8 +44,8 @@ export class StatusDraft<Status extends object> implements StatusCollector<Statu
   }
 
   /**
-   * applyTo returns the status that results from the previously stored one. With an outcome, the standard conditions are
-   * added. `generation` is that of the object that was reconciled, which may be older than the stored one.
+   * applyTo returns the status that results from the previously stored one. With an outcome, the standard conditions
+   * are added. `generation` is that of the object that was reconciled, which may be older than the stored one.
    */
   applyTo(
     previous: Status | undefined,

@@ -47,7 +47,9 @@ export class StatusLoops {
     return Math.max(0, sequence.notBefore - this.#clock.monotonic());
   }
 
-  /** recordChange records that a run patched fields of the status. It returns the loop that its object is in, if any. */
+  /**
+   * recordChange records that a run patched fields of the status. It returns the loop that its object is in, if any.
+   */
   recordChange(
     item: QueueItem,
     object: unknown,
@@ -71,7 +73,8 @@ export class StatusLoops {
   }
 
   /**
-   * recordUnchanged records that a run found the status as desired, or its object gone. It returns whether that ended a loop.
+   * recordUnchanged records that a run found the status as desired, or its object gone. It returns whether that ended a
+   * loop.
    */
   recordUnchanged(key: string): boolean {
     const sequence = this.#sequences.get(key);

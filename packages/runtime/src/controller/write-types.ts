@@ -43,7 +43,10 @@ type Removing<W extends WriteTypes, Id, O> = W['removes'] | (O extends { readonl
 
 /** OwningOptions configures what is done with owned objects beyond watching them. */
 export interface OwningOptions<Apply extends boolean, Remove extends boolean> {
-  /** Whether `ctx.apply` writes them. False for objects that are only watched, or written with `ctx.ensure`. Defaults to true. */
+  /**
+   * Whether `ctx.apply` writes them. False for objects that are only watched, or written with `ctx.ensure`. Defaults to
+   * true.
+   */
   readonly apply?: Apply | undefined;
   /** Whether objects are also deleted, with `ctx.remove`. Defaults to false. */
   readonly remove?: Remove | undefined;

@@ -1,4 +1,5 @@
-// The entry of `@bowline/runtime/manager`: the manager, leader election, logs and metrics, for programs that run operators their own way.
+// The entry of `@bowline/runtime/manager`: the manager, leader election, logs and metrics, for programs that run
+// operators their own way.
 export { LeaderElector, type LeaderElectorOptions } from '../leader-election/leader-elector.ts';
 export type { LagSource, Leadership } from '../leader-election/leadership.ts';
 export type { LeaseClient } from '../leader-election/lease-client.ts';

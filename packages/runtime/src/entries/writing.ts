@@ -1,4 +1,5 @@
-// The entry of `@bowline/runtime/writing`: the writer behind the verbs of a context, and helpers for owners, finalizers, conditions and events.
+// The entry of `@bowline/runtime/writing`: the writer behind the verbs of a context, and helpers for owners,
+// finalizers, conditions and events.
 export { type Content, type ContentEntry, losesContent } from '../content/content.ts';
 export { contentMembers } from '../content/content-bodies.ts';
 export type { ContentView } from '../content/content-view.ts';

@@ -149,7 +149,9 @@ function has(code: string): (error: unknown) => error is ApiError {
   return (error): error is ApiError => error instanceof ApiError && error.code === code;
 }
 
-/** isNotFound returns whether an object does not exist. For a kind that the server does not know, use `isKindNotServed`. */
+/**
+ * isNotFound returns whether an object does not exist. For a kind that the server does not know, use `isKindNotServed`.
+ */
 export const isNotFound: (error: unknown) => error is ApiError = has('BOWLINE_API_NOT_FOUND');
 
 /** isKindNotServed returns whether the server does not know the kind, version or subresource: its CRD is missing. */
@@ -179,8 +181,8 @@ export const isInvalid: (error: unknown) => error is ApiError = has('BOWLINE_API
 export const isTooManyRequests: (error: unknown) => error is ApiError = has('BOWLINE_API_TOO_MANY_REQUESTS');
 
 /**
- * isExpired returns whether a resourceVersion or a continue token is too old, so that a new list is needed. Covers both of the
- * server's reasons.
+ * isExpired returns whether a resourceVersion or a continue token is too old, so that a new list is needed. Covers both
+ * of the server's reasons.
  */
 export function isExpired(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 410;

@@ -1,4 +1,7 @@
-/** OperatorId identifies an operator: its name, and the domain of the organisation that publishes it. An Operator is one. */
+/**
+ * OperatorId identifies an operator: its name, and the domain of the organisation that publishes it. An Operator is
+ * one.
+ */
 export interface OperatorId {
   readonly name: string;
   readonly domain: string;
@@ -62,8 +65,8 @@ export function operatorIdentity({ name, domain }: OperatorId): OperatorIdentity
 }
 
 /**
- * vendorOf returns a domain as part of a name: without its last label, and with dashes for dots. `bowline.dev` becomes `bowline`,
- * `platform.example.com` becomes `platform-example`.
+ * vendorOf returns a domain as part of a name: without its last label, and with dashes for dots. `bowline.dev` becomes
+ * `bowline`, `platform.example.com` becomes `platform-example`.
  */
 export function vendorOf(domain: string): string {
   return domain.split('.').slice(0, -1).join('-');

@@ -14,8 +14,8 @@ export function tokenCredentials(token: string): Credentials {
 }
 
 /**
- * basicCredentials returns credentials with a user name and a password. API servers stopped accepting them in 1.19; a proxy in
- * front may still do.
+ * basicCredentials returns credentials with a user name and a password. API servers stopped accepting them in 1.19; a
+ * proxy in front may still do.
  */
 export function basicCredentials(username: string, password: string): Credentials {
   const headers = { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` };
@@ -23,8 +23,8 @@ export function basicCredentials(username: string, password: string): Credential
 }
 
 /**
- * certificateCredentials returns credentials with a client certificate. `load` is called for each new connection, and after a 401
- * to check whether the files contain a new certificate.
+ * certificateCredentials returns credentials with a client certificate. `load` is called for each new connection, and
+ * after a 401 to check whether the files contain a new certificate.
  */
 export function certificateCredentials(load: () => Promise<ClientCertificate>): Credentials {
   return {

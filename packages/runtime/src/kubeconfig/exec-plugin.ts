@@ -32,8 +32,8 @@ interface IssuedCredentials {
 }
 
 /**
- * execCredentials runs a plugin (client.authentication.k8s.io v1 and v1beta1) to get a token or a certificate. The result is
- * cached until it expires or the server rejects it; one run at a time serves all waiting requests.
+ * execCredentials runs a plugin (client.authentication.k8s.io v1 and v1beta1) to get a token or a certificate. The
+ * result is cached until it expires or the server rejects it; one run at a time serves all waiting requests.
  */
 export function execCredentials(options: ExecCredentialsOptions): Credentials {
   const wire = options.wire ?? systemClock;

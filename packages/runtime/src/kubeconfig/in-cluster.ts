@@ -24,8 +24,8 @@ export function isInCluster(env: Readonly<Record<string, string | undefined>>): 
 }
 
 /**
- * inClusterConfig returns the connection config of the pod's service account. The token and the CA are read again when they
- * rotate.
+ * inClusterConfig returns the connection config of the pod's service account. The token and the CA are read again when
+ * they rotate.
  */
 export async function inClusterConfig(options: InClusterOptions): Promise<ConnectionConfig> {
   const { env } = options;

@@ -65,7 +65,8 @@ export interface Kubeconfig {
 }
 
 /**
- * parseKubeconfig parses the text of a kubeconfig, YAML or JSON. `file` is its name in messages and the base of relative paths.
+ * parseKubeconfig parses the text of a kubeconfig, YAML or JSON. `file` is its name in messages and the base of
+ * relative paths.
  */
 export async function parseKubeconfig(text: string, file: string): Promise<Kubeconfig> {
   const root = new Node(await parseText(text, file), file, '');
@@ -198,7 +199,10 @@ type Compact<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Node is a position in the document that knows its path, so that every error names the field. Errors never quote a value. */
+/**
+ * Node is a position in the document that knows its path, so that every error names the field. Errors never quote a
+ * value.
+ */
 class Node {
   readonly #value: Readonly<Record<string, unknown>>;
   readonly #file: string;

@@ -163,7 +163,10 @@ function credentialsOf(
   return combineCredentials(parts);
 }
 
-/** pem returns the inline content of a field (base64), or that of the file it refers to, which is read whenever it is needed. */
+/**
+ * pem returns the inline content of a field (base64), or that of the file it refers to, which is read whenever it is
+ * needed.
+ */
 function pem(
   entry: Entry<unknown>,
   name: string,

@@ -10,7 +10,10 @@ export interface PluginRun {
   readonly wire: Clock;
 }
 
-/** Plugins that contact an identity provider take seconds; one that waits for user input is interactive and may take longer. */
+/**
+ * Plugins that contact an identity provider take seconds; one that waits for user input is interactive and may take
+ * longer.
+ */
 const TIMEOUT_MS = 60_000;
 const INTERACTIVE_TIMEOUT_MS = 600_000;
 /** A certificate with its chain and key is a few kB. */

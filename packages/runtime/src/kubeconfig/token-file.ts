@@ -18,8 +18,8 @@ export interface TokenFileOptions {
 }
 
 /**
- * The kubelet renews a bound token at 80 % of its lifetime, which is at least ten minutes; reading it a minute late is early
- * enough.
+ * The kubelet renews a bound token at 80 % of its lifetime, which is at least ten minutes; reading it a minute late is
+ * early enough.
  */
 const REREAD_AFTER_MS = 60_000;
 

@@ -21,8 +21,8 @@ export function momentOf(clock: Clock): Moment {
 }
 
 /**
- * A renewal requested by a refused write happens at the earliest after this fraction (1/n) of the retry period since the last
- * one.
+ * A renewal requested by a refused write happens at the earliest after this fraction (1/n) of the retry period since
+ * the last one.
  */
 const MIN_PAUSE_DIVISOR = 4;
 
@@ -53,8 +53,8 @@ export interface HeldLeaseOptions {
  * HeldLease renews a Lease in the background and reports whether it is still held.
  *
  * All deadlines count from the moment the last successful renewal was *sent*: the server stored it later, and the other
- * candidates saw it later still, so they can only wait longer. The guard compares the clock on each call. A timer, which may fire
- * late in a blocked or stopped process, is used only to notify the owner.
+ * candidates saw it later still, so they can only wait longer. The guard compares the clock on each call. A timer,
+ * which may fire late in a blocked or stopped process, is used only to notify the owner.
  */
 export class HeldLease implements Leadership {
   readonly guard: WriteGuard;
@@ -113,8 +113,8 @@ export class HeldLease implements Leadership {
   }
 
   /**
-   * #assertHeld throws if the Lease was lost or released, or if the deadline has passed. It checks the deadline itself because
-   * the timer may be late.
+   * #assertHeld throws if the Lease was lost or released, or if the deadline has passed. It checks the deadline itself
+   * because the timer may be late.
    */
   #assertHeld(): void {
     const late = this.#remainingMs() <= 0;
@@ -127,8 +127,8 @@ export class HeldLease implements Leadership {
     this.#assertHeld();
     if (this.#ended) throw this.#notLeader('it was released');
     const { wire, lag, timing } = this.#options;
-    // A write started now leaves the process only when the event loop gets to it. Assume that the loop may be as late again as it
-    // has been recently.
+    // A write started now leaves the process only when the event loop gets to it. Assume that the loop may be as late
+    // again as it has been recently.
     const margin = lag?.lagMs() ?? 0;
     if (this.#remainingMs() <= margin) {
       this.#renewSooner?.();
@@ -136,8 +136,8 @@ export class HeldLease implements Leadership {
         `the event loop has been ${Math.round(margin)} ms late, longer than the time left until its deadline`,
       );
     }
-    // The monotonic clock stops while the machine is suspended, the wall clock does not. A wall clock that was only set forward
-    // looks the same, so leadership is not lost yet, but a renewal must succeed before the next write.
+    // The monotonic clock stops while the machine is suspended, the wall clock does not. A wall clock that was only set
+    // forward looks the same, so leadership is not lost yet, but a renewal must succeed before the next write.
     if (wire.now() - this.#sentAt.wall >= timing.renewDeadlineMs) {
       this.#renewSooner?.();
       throw this.#notLeader(
@@ -155,7 +155,8 @@ export class HeldLease implements Leadership {
   }
 
   #armDeadline(): Timer {
-    // Round up to whole milliseconds: timers are no finer, and one that fires a fraction early would fire again and again.
+    // Round up to whole milliseconds: timers are no finer, and one that fires a fraction early would fire again and
+    // again.
     return this.#options.wire.setTimer(Math.ceil(this.#remainingMs()), () => {
       if (this.#remainingMs() <= 0) this.#loseByDeadline();
       else this.#deadline = this.#armDeadline();
@@ -195,8 +196,8 @@ export class HeldLease implements Leadership {
   }
 
   /**
-   * #pause waits for the delay. It returns early when leadership ends. A write that was refused until the next renewal shortens
-   * the delay, once and not to zero: a thousand such writes must not cause a thousand renewals.
+   * #pause waits for the delay. It returns early when leadership ends. A write that was refused until the next renewal
+   * shortens the delay, once and not to zero: a thousand such writes must not cause a thousand renewals.
    */
   #pause(delayMs: number): Promise<void> {
     const { wire, timing } = this.#options;
@@ -236,8 +237,8 @@ export class HeldLease implements Leadership {
   }
 
   /**
-   * #readAndRenew handles a stored Lease that differs from the last known one: a previous renewal whose response was lost, a
-   * label set by another client, a deletion, or another holder.
+   * #readAndRenew handles a stored Lease that differs from the last known one: a previous renewal whose response was
+   * lost, a label set by another client, a deletion, or another holder.
    */
   async #readAndRenew(): Promise<void> {
     const { key, wire, onAttempt } = this.#options;

@@ -28,7 +28,10 @@ export interface LeaderElectorOptions extends Partial<LeaseTiming> {
   readonly log?: Log;
   /** Defaults to no metrics. */
   readonly metrics?: Metrics;
-  /** Measures how late the event loop runs; the guard refuses a write that might be sent too late. Defaults to never late. */
+  /**
+   * Measures how late the event loop runs; the guard refuses a write that might be sent too late. Defaults to never
+   * late.
+   */
   readonly lag?: LagSource;
 }
 
@@ -44,11 +47,11 @@ interface Acquired {
 /**
  * LeaderElector elects one of several processes as the holder of a Lease.
  *
- * Guarantees, if all candidates use the same durations and their clocks run at about the same rate: no guarded write starts later
- * than `renewDeadlineMs` after the last successful renewal was sent, each write ends within `leaseDurationMs - renewDeadlineMs`,
- * and no other candidate takes the Lease earlier than `leaseDurationMs` after that renewal. The guarantees do not hold if the
- * Lease is deleted or its holder is cleared by hand, and they do not cover what the server still does with a request whose client
- * is gone.
+ * Guarantees, if all candidates use the same durations and their clocks run at about the same rate: no guarded write
+ * starts later than `renewDeadlineMs` after the last successful renewal was sent, each write ends within
+ * `leaseDurationMs - renewDeadlineMs`, and no other candidate takes the Lease earlier than `leaseDurationMs` after that
+ * renewal. The guarantees do not hold if the Lease is deleted or its holder is cleared by hand, and they do not cover
+ * what the server still does with a request whose client is gone.
  *
  * @example
  * ```ts
@@ -128,8 +131,8 @@ export class LeaderElector {
   }
 
   /**
-   * acquire waits without a time limit until this identity holds the Lease. An unreachable server, a missing permission or a
-   * missing namespace is logged once and retried. Rejects with the signal's reason when it is aborted.
+   * acquire waits without a time limit until this identity holds the Lease. An unreachable server, a missing permission
+   * or a missing namespace is logged once and retried. Rejects with the signal's reason when it is aborted.
    */
   async acquire(signal?: AbortSignal): Promise<Leadership> {
     if (this.#acquiring || this.#held) {
@@ -227,7 +230,10 @@ export class LeaderElector {
     }
   }
 
-  /** The microseconds of acquireTime distinguish our own unconfirmed claim from a claim of a process with the same identity. */
+  /**
+   * The microseconds of acquireTime distinguish our own unconfirmed claim from a claim of a process with the same
+   * identity.
+   */
   #isOwnClaim(found: Lease | undefined): boolean {
     return holderOf(found) === this.#identity && this.#unconfirmedClaims.includes(found?.spec?.acquireTime ?? '');
   }
@@ -239,8 +245,8 @@ export class LeaderElector {
   }
 
   /**
-   * The retry period, or the holder's remaining time if that is shorter; jittered so that candidates do not retry at the same
-   * time.
+   * The retry period, or the holder's remaining time if that is shorter; jittered so that candidates do not retry at
+   * the same time.
    */
   #untilNextAttempt(): number {
     const { retryPeriodMs } = this.#timing;

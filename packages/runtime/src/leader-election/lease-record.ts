@@ -28,7 +28,9 @@ export function newLease(key: ObjectKey, claim: Claim): Lease {
   };
 }
 
-/** takenOver returns the Lease as written by its next holder. This and the functions below keep fields set by others. */
+/**
+ * takenOver returns the Lease as written by its next holder. This and the functions below keep fields set by others.
+ */
 export function takenOver(lease: Lease, claim: Claim): Lease {
   const leaseTransitions = (lease.spec?.leaseTransitions ?? 0) + 1;
   return { ...lease, spec: { ...lease.spec, ...claimed(claim), acquireTime: claim.at, leaseTransitions } };
@@ -40,8 +42,8 @@ export function renewed(lease: Lease, claim: Claim): Lease {
 }
 
 /**
- * released returns the Lease without a holder. One second is the shortest duration the API accepts; candidates need not wait for
- * it.
+ * released returns the Lease without a holder. One second is the shortest duration the API accepts; candidates need not
+ * wait for it.
  */
 export function released(lease: Lease, at: string): Lease {
   return {
@@ -65,9 +67,9 @@ export function holderOf(lease: Lease | undefined): string | undefined {
 }
 
 /**
- * LeaseObservation decides by the local clock whether a Lease held by another process has expired: the record counts as valid for
- * its duration from the moment this process first observed it in its current form. The timestamps in the record come from another
- * machine and are never compared.
+ * LeaseObservation decides by the local clock whether a Lease held by another process has expired: the record counts as
+ * valid for its duration from the moment this process first observed it in its current form. The timestamps in the
+ * record come from another machine and are never compared.
  */
 export class LeaseObservation {
   readonly #fallbackDurationMs: number;
@@ -81,8 +83,8 @@ export class LeaseObservation {
   }
 
   /**
-   * observe records the Lease that the API server returned at `monotonicMs`, the time the response arrived. A deleted Lease keeps
-   * its last holder until it would have expired, because deleting it does not stop the holder.
+   * observe records the Lease that the API server returned at `monotonicMs`, the time the response arrived. A deleted
+   * Lease keeps its last holder until it would have expired, because deleting it does not stop the holder.
    */
   observe(lease: Lease | undefined, monotonicMs: number): void {
     if (!lease) return;

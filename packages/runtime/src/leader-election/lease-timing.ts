@@ -1,6 +1,8 @@
 import { BowlineError } from '../errors/bowline-error.ts';
 
-/** LeaseTiming holds the three durations of leader election. All candidates for one Lease should use the same values. */
+/**
+ * LeaseTiming holds the three durations of leader election. All candidates for one Lease should use the same values.
+ */
 export interface LeaseTiming {
   /** How long candidates wait after the last observed renewal before they take over. Defaults to 15000. */
   readonly leaseDurationMs: number;
@@ -27,8 +29,8 @@ const MIN_WRITE_MS = 500;
 const MIN_LEASE_MS = 1_000;
 
 /**
- * checkLeaseTiming throws BOWLINE_LEASE_OPTIONS_INVALID unless the durations leave time for two renewal attempts before the
- * deadline, and for a write started at the deadline to end before the Lease expires.
+ * checkLeaseTiming throws BOWLINE_LEASE_OPTIONS_INVALID unless the durations leave time for two renewal attempts before
+ * the deadline, and for a write started at the deadline to end before the Lease expires.
  */
 export function checkLeaseTiming(timing: LeaseTiming): LeaseTiming {
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = timing;

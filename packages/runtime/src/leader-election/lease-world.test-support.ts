@@ -73,8 +73,9 @@ function refusal(verb: string, status: number): ApiError {
 }
 
 /**
- * SimulatedProcess is a separate machine on the virtual clock of the simulation: its wall clock has an offset, and it can be
- * paused (nothing runs but its monotonic clock continues, as with SIGSTOP) or suspended (its monotonic clock stops too).
+ * SimulatedProcess is a separate machine on the virtual clock of the simulation: its wall clock has an offset, and it
+ * can be paused (nothing runs but its monotonic clock continues, as with SIGSTOP) or suspended (its monotonic clock
+ * stops too).
  */
 export class SimulatedProcess implements Clock {
   readonly #world: VirtualClock;

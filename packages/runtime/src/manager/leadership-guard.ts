@@ -3,8 +3,8 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import type { Leadership } from '../leader-election/leadership.ts';
 
 /**
- * LeadershipGuard refuses an operator's writes until it leads, and whenever its leadership refuses them after that. It is created
- * before the Lease is held, so that one client can be used from the start.
+ * LeadershipGuard refuses an operator's writes until it leads, and whenever its leadership refuses them after that. It
+ * is created before the Lease is held, so that one client can be used from the start.
  */
 export class LeadershipGuard implements WriteGuard {
   readonly #operator: string;

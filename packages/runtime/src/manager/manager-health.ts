@@ -6,7 +6,10 @@ import { describeInformer } from './watch-liveness.ts';
 export interface ReadinessInput {
   readonly operators: readonly OperatorRunner[];
   readonly stopping: boolean;
-  /** Whether the timeout of the first sync has passed: from then on readiness depends only on what the process can serve. */
+  /**
+   * Whether the timeout of the first sync has passed: from then on readiness depends only on what the process can
+   * serve.
+   */
   readonly hasSyncTimedOut: boolean;
 }
 

@@ -22,7 +22,9 @@ export type WebhookServing = Pick<
 /** ManagerOptions configures a process that runs operators. */
 export interface ManagerOptions {
   readonly operators: readonly Operator[];
-  /** Returns the client with an operator's own identity. The manager does not close it: its creator does, after `run`. */
+  /**
+   * Returns the client with an operator's own identity. The manager does not close it: its creator does, after `run`.
+   */
   readonly clientFor: (operator: Operator) => Client | Promise<Client>;
   /** The operators' sections of the configuration, by name. Defaults to none. */
   readonly config?: Readonly<Record<string, unknown>> | undefined;
@@ -32,9 +34,9 @@ export interface ManagerOptions {
    */
   readonly namespace?: string | undefined;
   /**
-   * Restricts the manager to these namespaces, without permissions in the whole cluster: every namespaced kind is watched in each
-   * of them, and sources with `clusterWideOnly` are omitted. An operator that needs another cluster-scoped kind is rejected.
-   * Defaults to the whole cluster.
+   * Restricts the manager to these namespaces, without permissions in the whole cluster: every namespaced kind is
+   * watched in each of them, and sources with `clusterWideOnly` are omitted. An operator that needs another
+   * cluster-scoped kind is rejected. Defaults to the whole cluster.
    */
   readonly namespaces?: readonly string[] | undefined;
   /** False to start without election, for a single process without other replicas. Defaults to Leases of 15 s. */
@@ -56,15 +58,15 @@ export interface ManagerOptions {
   /** Serves metrics over HTTPS to authorized clients only. Defaults to HTTP without authorization. */
   readonly metricsSecurity?: MetricsSecurity | undefined;
   /**
-   * Configures how each operator's webhooks are served. Operators at the same address, as by default, share a listener; each has
-   * its own Service and certificate. Defaults to `:9443` and the other defaults of `WebhooksOptions`.
+   * Configures how each operator's webhooks are served. Operators at the same address, as by default, share a listener;
+   * each has its own Service and certificate. Defaults to `:9443` and the other defaults of `WebhooksOptions`.
    */
   readonly webhooksFor?: ((operator: Operator) => WebhookServing) | undefined;
   /** How long running reconciles may continue when the process is stopped. Defaults to 30 s. */
   readonly drainTimeoutMs?: number | undefined;
   /**
-   * How long the initial sync of all kinds may take before the process reports that it serves without the missing ones. A
-   * controller starts once its own kinds are synced, however late. Defaults to 2 minutes.
+   * How long the initial sync of all kinds may take before the process reports that it serves without the missing ones.
+   * A controller starts once its own kinds are synced, however late. Defaults to 2 minutes.
    */
   readonly cacheSyncTimeoutMs?: number | undefined;
   /** How long a watch may be inactive before liveness fails. Defaults to 5 minutes. */

@@ -46,8 +46,8 @@ export interface ControllerStatus {
 }
 
 /**
- * Manager runs operators in one process: caches from the start, controllers while the operator's Lease is held, probes and
- * metrics throughout.
+ * Manager runs operators in one process: caches from the start, controllers while the operator's Lease is held, probes
+ * and metrics throughout.
  *
  * @example
  * const manager = new Manager({ operators: [copy], clientFor: () => client, log: createLog() });
@@ -103,9 +103,9 @@ export class Manager {
   }
 
   /**
-   * run works until the signal is aborted: then it starts no further key, lets running reconciles end, releases the Leases and
-   * resolves. When a Lease is lost it stops that operator immediately, drains and releases the others, and rejects with
-   * BOWLINE_LEADERSHIP_LOST: the process should exit. In all cases nothing is left running.
+   * run works until the signal is aborted: then it starts no further key, lets running reconciles end, releases the
+   * Leases and resolves. When a Lease is lost it stops that operator immediately, drains and releases the others, and
+   * rejects with BOWLINE_LEADERSHIP_LOST: the process should exit. In all cases nothing is left running.
    */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#hasRun)

@@ -147,9 +147,9 @@ export class OperatorRunner {
   }
 
   /**
-   * run works until the signal is aborted, drains, releases the Lease, serves its webhooks until the others have drained too, and
-   * resolves. It rejects when the Lease is lost, when setup fails, or when a part ends unexpectedly; everything has stopped then
-   * as well.
+   * run works until the signal is aborted, drains, releases the Lease, serves its webhooks until the others have
+   * drained too, and resolves. It rejects when the Lease is lost, when setup fails, or when a part ends unexpectedly;
+   * everything has stopped then as well.
    */
   async run(signal: AbortSignal, others: OperatorRun): Promise<void> {
     const { log } = this.#options;
@@ -221,8 +221,8 @@ export class OperatorRunner {
   }
 
   /**
-   * Waits until API servers call the webhooks, because a reconcile may rely on them. The wait is bounded: an operator that cannot
-   * serve webhooks, for example because a permission is missing, still reconciles existing objects.
+   * Waits until API servers call the webhooks, because a reconcile may rely on them. The wait is bounded: an operator
+   * that cannot serve webhooks, for example because a permission is missing, still reconciles existing objects.
    */
   async #untilAnnounced(starting: Promise<RunningWebhooks | undefined>, stop: AbortSignal): Promise<void> {
     const { wire, log } = this.#options;

@@ -15,13 +15,17 @@ import { runUntilSignal } from './run-until-signal.ts';
 export interface RunOperatorsOptions extends Omit<ManagerOptions, 'clientFor'> {
   /** The process environment, used to detect a pod and to find the kubeconfig. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Applies the operators' CRDs before they start; for development, where nothing else installs them. Defaults to false. */
+  /**
+   * Applies the operators' CRDs before they start; for development, where nothing else installs them. Defaults to
+   * false.
+   */
   readonly install?: boolean | undefined;
 }
 
 /**
- * runOperators is a complete program that runs operators until it is stopped: with the pod's service account in a cluster,
- * otherwise against the current context of the kubeconfig. Probes, metrics, leader election and logs work as in any manager.
+ * runOperators is a complete program that runs operators until it is stopped: with the pod's service account in a
+ * cluster, otherwise against the current context of the kubeconfig. Probes, metrics, leader election and logs work as
+ * in any manager.
  *
  * @example
  * await runOperators({ operators: [greeter], env: process.env });

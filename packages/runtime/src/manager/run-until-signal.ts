@@ -10,8 +10,9 @@ export interface RunUntilSignalOptions {
 }
 
 /**
- * runUntilSignal runs a function until the process gets a stop signal. A second signal of the same kind ends the process
- * immediately, as it would without this function. It is meant for the outermost code of a program; libraries take an AbortSignal.
+ * runUntilSignal runs a function until the process gets a stop signal. A second signal of the same kind ends the
+ * process immediately, as it would without this function. It is meant for the outermost code of a program; libraries
+ * take an AbortSignal.
  *
  * @example
  * await runUntilSignal((signal) => manager.run(signal));

@@ -17,8 +17,8 @@ const FIRST_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 60_000;
 
 /**
- * runService keeps a service running until the signal is aborted, and resolves when it has ended. A failure does not affect
- * others.
+ * runService keeps a service running until the signal is aborted, and resolves when it has ended. A failure does not
+ * affect others.
  */
 export async function runService(signal: AbortSignal, options: ServiceRunnerOptions): Promise<void> {
   const { service, clock, random } = options;

@@ -14,9 +14,9 @@ export interface WatchLivenessOptions {
 const SAMPLE_MS = 15_000;
 
 /**
- * WatchLiveness finds dead watches: watches that were synced once, and since then have had no event, bookmark or acknowledged
- * PING for longer than any retry explains. A quiet stream acknowledges PINGs. A kind that the server no longer serves, or does
- * not allow to read, is not dead but reported elsewhere: a restart would not help.
+ * WatchLiveness finds dead watches: watches that were synced once, and since then have had no event, bookmark or
+ * acknowledged PING for longer than any retry explains. A quiet stream acknowledges PINGs. A kind that the server no
+ * longer serves, or does not allow to read, is not dead but reported elsewhere: a restart would not help.
  */
 export class WatchLiveness implements Disposable {
   readonly #options: WatchLivenessOptions;

@@ -18,7 +18,8 @@ export interface CreateLogOptions {
   /** One JSON object per line for machines, or aligned text for humans. Defaults to json. */
   readonly format?: 'json' | 'text';
   /**
-   * Receives each line, including its line end. Defaults to standard output, written synchronously so that a crash loses nothing.
+   * Receives each line, including its line end. Defaults to standard output, written synchronously so that a crash
+   * loses nothing.
    */
   readonly destination?: { write(line: string): void };
   /** The clock for timestamps. Defaults to the system clock. */
@@ -26,9 +27,9 @@ export interface CreateLogOptions {
 }
 
 /**
- * createLog returns a structured logger. Each line has `level`, `time` (RFC 3339) and `msg`, then the fields. It uses pino
- * without worker threads; importing it costs 20 ms and 7.5 MB of RSS (Node 20, measured 2026-11), which every operator needs
- * anyway, so it is not loaded lazily.
+ * createLog returns a structured logger. Each line has `level`, `time` (RFC 3339) and `msg`, then the fields. It uses
+ * pino without worker threads; importing it costs 20 ms and 7.5 MB of RSS (Node 20, measured 2026-11), which every
+ * operator needs anyway, so it is not loaded lazily.
  *
  * @example
  * ```ts

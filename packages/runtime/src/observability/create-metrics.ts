@@ -30,8 +30,8 @@ interface Known {
 }
 
 /**
- * createMetrics returns a new registry. It has no global state and no background work, so several can exist in one process. A
- * metric without labels starts at zero; one with labels when a series is first created.
+ * createMetrics returns a new registry. It has no global state and no background work, so several can exist in one
+ * process. A metric without labels starts at zero; one with labels when a series is first created.
  *
  * @example
  * ```ts

@@ -20,13 +20,16 @@ interface Window {
   lateMs: number;
 }
 
-/** The maximum fraction of a window that one delay counts for: a process that was stopped once and continues is not starved. */
+/**
+ * The maximum fraction of a window that one delay counts for: a process that was stopped once and continues is not
+ * starved.
+ */
 const MAX_FRACTION_OF_ONE_DELAY = 0.25;
 
 /**
- * EventLoopMonitor measures how late the event loop runs its timers because of synchronous work, garbage collection, or a stopped
- * or starved process. It uses its own timer, because a native histogram cannot report a delay that is still in progress. It costs
- * one timer and about a microsecond per tick.
+ * EventLoopMonitor measures how late the event loop runs its timers because of synchronous work, garbage collection, or
+ * a stopped or starved process. It uses its own timer, because a native histogram cannot report a delay that is still
+ * in progress. It costs one timer and about a microsecond per tick.
  */
 export class EventLoopMonitor implements Disposable {
   readonly #wire: Clock;
@@ -83,8 +86,8 @@ export class EventLoopMonitor implements Disposable {
   }
 
   /**
-   * starvedFraction returns the fraction of the window, from 0 to 1, in which the loop was late. Liveness should fail when it stays
-   * high; a single long delay does not exceed a quarter.
+   * starvedFraction returns the fraction of the window, from 0 to 1, in which the loop was late. Liveness should fail
+   * when it stays high; a single long delay does not exceed a quarter.
    */
   starvedFraction(): number {
     const now = this.#wire.monotonic();

@@ -2,8 +2,8 @@
 export type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Log is a structured logger. Messages are constants, variables are fields. `with` returns a child logger that adds its fields to
- * every line.
+ * Log is a structured logger. Messages are constants, variables are fields. `with` returns a child logger that adds its
+ * fields to every line.
  */
 export interface Log {
   debug(message: string, fields?: Fields): void;

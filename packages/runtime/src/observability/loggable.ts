@@ -17,8 +17,8 @@ const SECRET_NAME =
 const RESERVED: ReadonlySet<string> = new Set(['level', 'time', 'msg']);
 
 /**
- * loggable makes fields safe to print: errors become plain objects with code and causes, and, as a safety net, values of fields
- * with secret names and the data of Secrets are redacted. The first rule remains never to log a secret.
+ * loggable makes fields safe to print: errors become plain objects with code and causes, and, as a safety net, values
+ * of fields with secret names and the data of Secrets are redacted. The first rule remains never to log a secret.
  */
 export function loggable(fields: Fields): Record<string, unknown> {
   const out: Record<string, unknown> = {};
@@ -80,8 +80,8 @@ function plainError(error: Error, depth: number, left: number): Record<string, u
   if (typeof code === 'string') out.code = code;
   if (typeof status === 'number') out.status = status;
   if (typeof reason === 'string') out.reason = reason;
-  // An error of ours, or of the system (a refused connection), is expected and its message is sufficient; any other error is
-  // unexpected and gets its stack.
+  // An error of ours, or of the system (a refused connection), is expected and its message is sufficient; any other
+  // error is unexpected and gets its stack.
   if (!('syscall' in error) && (typeof code !== 'string' || !code.startsWith('BOWLINE_'))) {
     out.name = error.name;
     out.stack = plain(error.stack, depth);

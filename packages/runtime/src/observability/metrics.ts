@@ -24,8 +24,8 @@ export interface Gauge {
 }
 
 /**
- * Histogram counts observations by size. `zero(labels)`, if implemented, creates the series without an observation, and `remove`
- * deletes it.
+ * Histogram counts observations by size. `zero(labels)`, if implemented, creates the series without an observation, and
+ * `remove` deletes it.
  */
 export interface Histogram {
   observe(value: number, labels?: Labels): void;
@@ -34,8 +34,8 @@ export interface Histogram {
 }
 
 /**
- * Metrics creates metrics. Requesting the same name twice returns the same metric, so that components need not know each other.
- * `collect` registers a callback that sets gauges just before they are read.
+ * Metrics creates metrics. Requesting the same name twice returns the same metric, so that components need not know
+ * each other. `collect` registers a callback that sets gauges just before they are read.
  */
 export interface Metrics {
   counter(options: MetricOptions): Counter;

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import type { Metrics } from './metrics.ts';
 
 /**
- * addProcessMetrics exports the resource usage of the process, measured only when the metrics are read. The names are those of
- * other Prometheus clients, so that existing dashboards work.
+ * addProcessMetrics exports the resource usage of the process, measured only when the metrics are read. The names are
+ * those of other Prometheus clients, so that existing dashboards work.
  */
 export function addProcessMetrics(metrics: Metrics): Disposable {
   const cpu = metrics.counter({

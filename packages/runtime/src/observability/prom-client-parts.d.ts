@@ -1,5 +1,5 @@
-// prom-client's entry also loads its push gateway and cluster support, for three times the import and 3 MB more in every process:
-// docs/decisions/035-private-files-of-prom-client.md has the measurement.
+// prom-client's entry also loads its push gateway and cluster support, for three times the import and 3 MB more in
+// every process: docs/decisions/035-private-files-of-prom-client.md has the measurement.
 declare module 'prom-client/lib/registry.js' {
   import { Registry } from 'prom-client';
   export = Registry;

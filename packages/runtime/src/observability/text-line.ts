@@ -15,8 +15,8 @@ function text(value: unknown): string {
 }
 
 /**
- * isExpectedError returns whether the message of an error is sufficient: it has a code, and neither it nor its causes have a
- * stack.
+ * isExpectedError returns whether the message of an error is sufficient: it has a code, and neither it nor its causes
+ * have a stack.
  */
 function isExpectedError(value: unknown): value is { message: string; code: string; cause?: unknown } {
   if (typeof value !== 'object' || value === null || !('message' in value) || !('code' in value)) return false;

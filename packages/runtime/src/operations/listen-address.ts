@@ -7,8 +7,8 @@ export interface ListenAddress {
 }
 
 /**
- * parseListenAddress parses `host:port`, `:port`, `[::1]:port` or `port`. `0` (as in controller-runtime) and the empty string
- * disable the server and return undefined. Port 0 after a host or colon means any free port.
+ * parseListenAddress parses `host:port`, `:port`, `[::1]:port` or `port`. `0` (as in controller-runtime) and the empty
+ * string disable the server and return undefined. Port 0 after a host or colon means any free port.
  */
 export function parseListenAddress(text: string, option: string): ListenAddress | undefined {
   if (text === '' || text === '0') return undefined;

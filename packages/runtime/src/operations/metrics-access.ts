@@ -25,8 +25,8 @@ const MAX_IN_FLIGHT = 8;
 const REVIEW_TIMEOUT_MS = 5_000;
 
 /**
- * MetricsAccess decides who may read metrics: the API server authenticates the token (TokenReview) and authorizes its user to
- * `get` the URL `/metrics` (SubjectAccessReview). Results are cached briefly, by a hash of the token.
+ * MetricsAccess decides who may read metrics: the API server authenticates the token (TokenReview) and authorizes its
+ * user to `get` the URL `/metrics` (SubjectAccessReview). Results are cached briefly, by a hash of the token.
  */
 export class MetricsAccess {
   readonly #options: MetricsAccessOptions;

@@ -28,8 +28,8 @@ const VALID_FOR_MS = 90 * DAY_MS;
 const FILE_POLL_INTERVAL_MS = 30_000;
 
 /**
- * metricsCertificate returns the initial certificate and passes each later one to `use` until the signal is aborted. An invalid
- * certificate never replaces a valid one. Rejects if there is no initial certificate.
+ * metricsCertificate returns the initial certificate and passes each later one to `use` until the signal is aborted. An
+ * invalid certificate never replaces a valid one. Rejects if there is no initial certificate.
  */
 export async function metricsCertificate(
   options: MetricsCertificateOptions,

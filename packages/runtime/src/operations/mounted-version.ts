@@ -5,8 +5,8 @@ import { join } from 'node:path';
 const MOUNTED_DATA = '..data';
 
 /**
- * mountedVersion returns the folder that currently contains the files of a mounted Secret or ConfigMap, or the folder itself if
- * nothing is mounted. Files read from it have one version: the link may change between two reads.
+ * mountedVersion returns the folder that currently contains the files of a mounted Secret or ConfigMap, or the folder
+ * itself if nothing is mounted. Files read from it have one version: the link may change between two reads.
  */
 export function mountedVersion(folder: string): Promise<string> {
   return realpath(join(folder, MOUNTED_DATA)).catch(() => folder);

@@ -19,7 +19,10 @@ export interface MetricsSecurity {
 
 /** OperationsServerOptions configures what is served where. */
 export interface OperationsServerOptions {
-  /** The listen address of `/healthz`, `/livez` and `/readyz`: `host:port`, `:port`, or `0` for none. Defaults to `:8081`. */
+  /**
+   * The listen address of `/healthz`, `/livez` and `/readyz`: `host:port`, `:port`, or `0` for none. Defaults to
+   * `:8081`.
+   */
   readonly healthAddress?: string;
   /** The listen address of `/metrics`; may equal healthAddress. Defaults to `:8080`. */
   readonly metricsAddress?: string;
@@ -29,7 +32,8 @@ export interface OperationsServerOptions {
   readonly ready: () => HealthReport;
   readonly metrics: { render(): Promise<string>; readonly contentType: string };
   /**
-   * Serves metrics over HTTPS to bearers of a token that may `get` the URL `/metrics`. Defaults to HTTP without authorization.
+   * Serves metrics over HTTPS to bearers of a token that may `get` the URL `/metrics`. Defaults to HTTP without
+   * authorization.
    */
   readonly metricsSecurity?: MetricsSecurity | undefined;
   /** The clock for cached access reviews. Defaults to the system clock. */
@@ -64,8 +68,8 @@ type Route = (query: URLSearchParams, request: IncomingMessage) => HttpResponse 
 type Routes = Readonly<Record<string, Route>>;
 
 /**
- * startOperationsServer serves probes and metrics on every replica, leader or not. It resolves when it listens, and rejects with
- * BOWLINE_ADDRESS_* if it cannot; then nothing is left open.
+ * startOperationsServer serves probes and metrics on every replica, leader or not. It resolves when it listens, and
+ * rejects with BOWLINE_ADDRESS_* if it cannot; then nothing is left open.
  */
 export async function startOperationsServer(options: OperationsServerOptions): Promise<OperationsServer> {
   const healthText = options.healthAddress ?? ':8081';

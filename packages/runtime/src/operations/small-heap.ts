@@ -4,8 +4,8 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 const NURSERY_BYTES = 4 * 2 ** 20;
 
 /**
- * preferSmallHeap tunes V8 for an operator, which keeps many objects for long, computes little and shares few cores with other
- * processes. Measured in docs/decisions/014. Call it before anything is cached.
+ * preferSmallHeap tunes V8 for an operator, which keeps many objects for long, computes little and shares few cores
+ * with other processes. Measured in docs/decisions/014. Call it before anything is cached.
  *
  * - The nursery, where new objects are allocated, has 4 MB. By default it starts with 1 MB, grows to 16 MB twice while a cache
  * fills,
@@ -27,9 +27,9 @@ export function preferSmallHeap(): void {
 }
 
 /**
- * growNursery grows the nursery to its size, which V8 otherwise accepts only on the command line: the nursery doubles when enough
- * objects have survived its collections, so objects are kept alive for that purpose. This takes a few milliseconds; the rounds
- * are bounded in case V8 changes its heuristics.
+ * growNursery grows the nursery to its size, which V8 otherwise accepts only on the command line: the nursery doubles
+ * when enough objects have survived its collections, so objects are kept alive for that purpose. This takes a few
+ * milliseconds; the rounds are bounded in case V8 changes its heuristics.
  */
 function growNursery(): void {
   const survivors: (readonly number[])[] = [];

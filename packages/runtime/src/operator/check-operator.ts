@@ -118,7 +118,10 @@ function checkControllers({ controllers }: Operator): string[] {
   ];
 }
 
-/** conflictingControllers returns controllers of one kind, in any of its versions, that share what only one of them can have. */
+/**
+ * conflictingControllers returns controllers of one kind, in any of its versions, that share what only one of them can
+ * have.
+ */
 function conflictingControllers<T>(
   controllers: readonly Controller[],
   shareOf: (controller: Controller, kind: Resource) => T,

@@ -80,7 +80,8 @@ export interface Command {
  * command declares a subcommand of an operator.
  *
  * @example
- * command({ name: 'agent', summary: 'Run beside the gateway', options: s.object({ port: s.integer().default(8080) }), run: async ({ options, signal }) => { … } });
+ * command({ name: 'agent', summary: 'Run beside the gateway', options: s.object({ port: s.integer().default(8080) }),
+ * run: async ({ options, signal }) => { … } });
  */
 export function command<
   S extends FieldSchemas = Record<never, never>,

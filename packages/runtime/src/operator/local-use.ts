@@ -20,7 +20,8 @@ export interface DisplayedResource {
  * show declares objects that show the effect of an operator, in addition to those of its own kinds.
  *
  * @example
- * show(Secret, { labelSelector: 'example.dev/made-by=us', awaits: ['sample/login'], state: () => ({ isReady: true, message: 'made' }) });
+ * show(Secret, { labelSelector: 'example.dev/made-by=us', awaits: ['sample/login'], state: () => ({ isReady: true,
+ * message: 'made' }) });
  */
 export function show<T extends KubernetesObject>(
   resource: Resource<T>,

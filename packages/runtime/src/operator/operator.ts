@@ -108,8 +108,8 @@ export interface Operator extends OperatorId {
 }
 
 /**
- * defineOperator declares an operator: kinds, controllers, webhooks and services that share one identity, one Lease and one
- * `setup`.
+ * defineOperator declares an operator: kinds, controllers, webhooks and services that share one identity, one Lease and
+ * one `setup`.
  *
  * @example
  * export const copy = defineOperator({ name: 'copy', domain: 'example.com', controllers: [copies] });

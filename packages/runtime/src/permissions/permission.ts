@@ -49,7 +49,8 @@ const NAMELESS: ReadonlySet<string> = new Set(['create', 'deletecollection']);
  * allow declares a permission of an operator in addition to those that its controllers' declarations imply.
  *
  * @example
- * defineOperator({ name: 'pages', domain: 'bowline.dev', controllers: [pages], permissions: [allow(['get'], Secret, { names: ['page-key'] })] });
+ * defineOperator({ name: 'pages', domain: 'bowline.dev', controllers: [pages], permissions: [allow(['get'], Secret, {
+ * names: ['page-key'] })] });
  */
 export function allow(verbs: readonly Verb[], kind: Resource, options: AllowOptions = {}): Permission {
   const { names, namespaces, subresource } = options;

@@ -15,9 +15,9 @@ export interface RestrictedClientOptions {
 }
 
 /**
- * restrictedClient returns a client that rejects, without a request to the API server, what no declaration allows. The error,
- * BOWLINE_UNDECLARED_PERMISSION, explains what to declare. It helps authors and is a second line of defence if several
- * operators share one account; the first is the API server.
+ * restrictedClient returns a client that rejects, without a request to the API server, what no declaration allows. The
+ * error, BOWLINE_UNDECLARED_PERMISSION, explains what to declare. It helps authors and is a second line of defence if
+ * several operators share one account; the first is the API server.
  */
 export function restrictedClient(
   client: Client,

@@ -10,8 +10,8 @@ const FIRST_WAIT_MS = 25;
 const MAX_WAIT_MS = 1_000;
 
 /**
- * waitUntilServed waits until a kind can be used: its names are accepted, it is established, discovery shows it and a list
- * of it works. Each of these comes from another part of the API server, so none of them alone is enough.
+ * waitUntilServed waits until a kind can be used: its names are accepted, it is established, discovery shows it and a
+ * list of it works. Each of these comes from another part of the API server, so none of them alone is enough.
  */
 export async function waitUntilServed(
   client: Pick<Client, 'find' | 'list' | 'raw'>,
@@ -57,8 +57,9 @@ async function describeMissing(
   if (conditions.get('Established')?.status !== 'True') return 'it is not established';
   if (!(await isDiscovered(client, resource, signal))) return 'it is missing in discovery';
   try {
-    // A client that may install a kind need not be allowed to read it. The API server authorizes a request before it looks
-    // up the kind, so a Forbidden error does not show whether the kind is served: then the checks above have to suffice.
+    // A client that may install a kind need not be allowed to read it. The API server authorizes a request before it
+    // looks up the kind, so a Forbidden error does not show whether the kind is served: then the checks above have to
+    // suffice.
     await client.list(resource, { limit: 1, signal });
   } catch (error) {
     if (isKindNotServed(error) || isNotFound(error)) return 'a list request returns NotFound';

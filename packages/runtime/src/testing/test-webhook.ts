@@ -55,8 +55,8 @@ const ADMIN: UserInfo = { username: 'kubernetes-admin', groups: ['system:masters
  * function threw.
  *
  * @example
- * await using t = await testWebhook(Site, checkSites, {});
- * expect(await t.create({ metadata: { namespace: 'shop', name: 'a' }, spec: { title: '' } })).toMatchObject({ allowed: false });
+ * await using t = await testWebhook(Site, checkSites, {}); expect(await t.create({ metadata: { namespace: 'shop', name:
+ * 'a' }, spec: { title: '' } })).toMatchObject({ allowed: false });
  */
 export async function testWebhook<R extends Resource<KubernetesObject>, Deps>(
   kind: R,

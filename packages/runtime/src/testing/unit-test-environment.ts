@@ -35,7 +35,10 @@ export interface UnitTestOptions {
 /** DepsOption requires the dependencies that a controller or webhook needs from its operator's `setup`, if any. */
 export type DepsOption<Deps> = unknown extends Deps ? { readonly deps?: Deps } : { readonly deps: Deps };
 
-/** UnitTestEnvironment is the environment of the runtime's own code in a unit test: an API server and a cache, both in memory. */
+/**
+ * UnitTestEnvironment is the environment of the runtime's own code in a unit test: an API server and a cache, both in
+ * memory.
+ */
 export class UnitTestEnvironment implements AsyncDisposable {
   readonly clock: VirtualClock;
   /** Stands still: nothing between machines takes time. */

@@ -21,8 +21,8 @@ interface Waiter {
 }
 
 /**
- * ChannelPool holds the connections of one lane. It opens another connection only when the existing ones are full, never exceeds
- * the server's stream limit and closes idle connections that are no longer needed.
+ * ChannelPool holds the connections of one lane. It opens another connection only when the existing ones are full,
+ * never exceeds the server's stream limit and closes idle connections that are no longer needed.
  */
 export class ChannelPool {
   readonly #open: ChannelPoolOptions['open'];
@@ -38,7 +38,10 @@ export class ChannelPool {
     this.#expectedCapacity = options.expectedCapacity;
   }
 
-  /** acquire returns a connection with free capacity. If there is none, it waits, at most until the request is cancelled. */
+  /**
+   * acquire returns a connection with free capacity. If there is none, it waits, at most until the request is
+   * cancelled.
+   */
   acquire(scope: RequestScope): ChannelLease | Promise<ChannelLease> {
     if (this.#closed) return Promise.reject(this.#closed);
     const channel = this.#withCapacity();

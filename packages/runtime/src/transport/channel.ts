@@ -16,8 +16,8 @@ export interface Incoming {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * read reads the body with back-pressure and must be called only once. Stopping before the end of the body cancels the request.
-   * `onDone` is called as soon as reading stops.
+   * read reads the body with back-pressure and must be called only once. Stopping before the end of the body cancels
+   * the request. `onDone` is called as soon as reading stops.
    */
   read(onDone: () => void): ChunkReader;
   /** discard ends the request without reading the body. */
@@ -28,8 +28,8 @@ export interface Incoming {
 }
 
 /**
- * Unprocessed is thrown by `Channel.send` for a request that the server certainly did not process and that is therefore safe to
- * retry.
+ * Unprocessed is thrown by `Channel.send` for a request that the server certainly did not process and that is therefore
+ * safe to retry.
  */
 export class Unprocessed extends Error {
   /** A short reason, used as a metric label. */
@@ -56,7 +56,8 @@ export interface Channel {
   /** Resolves when the connection is gone. */
   readonly closed: Promise<void>;
   /**
-   * send calls `beforeSend`, writes the request to the network in the same synchronous step and waits for the response headers.
+   * send calls `beforeSend`, writes the request to the network in the same synchronous step and waits for the response
+   * headers.
    */
   send(outgoing: Outgoing, scope: RequestScope): Promise<Incoming>;
   /** retire stops new requests from using the connection and closes it once its active requests have ended. */

@@ -5,8 +5,8 @@ export interface ChunkReaderOptions {
   /** Called for each chunk. */
   readonly onChunk: () => void;
   /**
-   * Returns the error to throw after the stream has ended, given the stream's own error if any, or undefined if the body is
-   * complete.
+   * Returns the error to throw after the stream has ended, given the stream's own error if any, or undefined if the
+   * body is complete.
    */
   readonly failure: (error: unknown) => unknown;
   /** Called once when reading stops; `complete` is true if the stream reached its end. */
@@ -21,9 +21,9 @@ interface Waiter {
 const DONE: IteratorResult<Uint8Array, undefined> = { done: true, value: undefined };
 
 /**
- * ChunkReader reads a body chunk by chunk with back-pressure: unread data stays in the stream, whose buffer is bounded. It is
- * equivalent to iterating over the stream but creates one promise per chunk instead of four, which matters because a large watch
- * arrives in thousands of 4 kB chunks. `drain` reads the whole body with a single promise.
+ * ChunkReader reads a body chunk by chunk with back-pressure: unread data stays in the stream, whose buffer is bounded.
+ * It is equivalent to iterating over the stream but creates one promise per chunk instead of four, which matters
+ * because a large watch arrives in thousands of 4 kB chunks. `drain` reads the whole body with a single promise.
  */
 export class ChunkReader implements AsyncIterableIterator<Uint8Array> {
   readonly #stream: Readable;

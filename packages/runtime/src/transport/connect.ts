@@ -20,16 +20,18 @@ export interface TransportOptions {
   /** Defaults to none. */
   readonly metrics?: Metrics | undefined;
   /**
-   * The maximum number of concurrent requests of the `call` lane; further requests wait. One flow (a namespace) gets at most half
-   * of them. Defaults to 64: 16 to 32 saturate an API server and more only queue inside it, where they count against other
-   * clients; the other half remains available when the requests of one flow hang.
+   * The maximum number of concurrent requests of the `call` lane; further requests wait. One flow (a namespace) gets at
+   * most half of them. Defaults to 64: 16 to 32 saturate an API server and more only queue inside it, where they count
+   * against other clients; the other half remains available when the requests of one flow hang.
    */
   readonly maxInFlight?: number | undefined;
-  /** The maximum number of open watches; another one is rejected with BOWLINE_TRANSPORT_WATCH_LIMIT. Defaults to 1000. */
+  /**
+   * The maximum number of open watches; another one is rejected with BOWLINE_TRANSPORT_WATCH_LIMIT. Defaults to 1000.
+   */
   readonly maxWatches?: number | undefined;
   /**
-   * The maximum number of concurrent requests per HTTP/2 connection; the limit announced by the server is never exceeded.
-   * Defaults to 80, below kube-apiserver's limit of 100.
+   * The maximum number of concurrent requests per HTTP/2 connection; the limit announced by the server is never
+   * exceeded. Defaults to 80, below kube-apiserver's limit of 100.
    */
   readonly maxStreamsPerConnection?: number | undefined;
   /** The default timeout of a request. Defaults to 30 s. */
@@ -43,21 +45,22 @@ export interface TransportOptions {
   /** The maximum size of a body read by `text()`. Defaults to 256 MiB, enough for a LIST of 100,000 small objects. */
   readonly maxResponseBytes?: number | undefined;
   /**
-   * The maximum amount of unread data the server may send on one stream. Bounds the memory of a stalled watch. Defaults to 1 MiB.
+   * The maximum amount of unread data the server may send on one stream. Bounds the memory of a stalled watch. Defaults
+   * to 1 MiB.
    */
   readonly streamWindowBytes?: number | undefined;
 }
 
 /**
- * The maximum number of attempts for a request that the server did not process: one immediate retry, then with exponential delays
- * (about 1.5 s in total).
+ * The maximum number of attempts for a request that the server did not process: one immediate retry, then with
+ * exponential delays (about 1.5 s in total).
  */
 const MAX_ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 50;
 
 /**
- * connect returns a transport to one API server. It opens no connection before the first request. Open connections keep the
- * process alive until `close`.
+ * connect returns a transport to one API server. It opens no connection before the first request. Open connections keep
+ * the process alive until `close`.
  *
  * @example
  * await using transport = connect(await inClusterConfig({ env: process.env }));
@@ -124,8 +127,8 @@ class HttpTransport implements Transport {
 
   async #open(options: TransportOptions, maxStreams: number, onUnusable: (channel: Channel) => void): Promise<Channel> {
     const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
-    // Loading Node's HTTP/2 and TLS modules takes longer than loading the rest of this package, and a client may use another
-    // transport.
+    // Loading Node's HTTP/2 and TLS modules takes longer than loading the rest of this package, and a client may use
+    // another transport.
     const [{ openSocket }, { Http2Channel }] = await Promise.all([import('./socket.ts'), import('./http2-channel.ts')]);
     const opened = await openSocket({
       config: this.#config,
@@ -218,7 +221,8 @@ class HttpTransport implements Transport {
   }
 
   /**
-   * #waitForOthers suspends the request's own timeout while it waits for slots held by other flows, if the request sets `waitMs`.
+   * #waitForOthers suspends the request's own timeout while it waits for slots held by other flows, if the request sets
+   * `waitMs`.
    */
   async #waitForOthers(
     request: TransportRequest,

@@ -2,8 +2,9 @@ import type { RequestScope } from './request-scope.ts';
 import { Slots } from './slots.ts';
 
 /**
- * FlowSlots limits the number of concurrent requests, in total and per flow. A flow gets at most half of the slots, so that
- * requests that hang in one flow, for example because of an admission webhook of one namespace, leave the other half available.
+ * FlowSlots limits the number of concurrent requests, in total and per flow. A flow gets at most half of the slots, so
+ * that requests that hang in one flow, for example because of an admission webhook of one namespace, leave the other
+ * half available.
  */
 export class FlowSlots {
   readonly limit: number;
@@ -27,8 +28,8 @@ export class FlowSlots {
   }
 
   /**
-   * take waits for a slot, at most until the request is cancelled: first for one of the flow's own slots, then for one of all
-   * slots. The second wait, for slots held by other flows, is passed through `waitForOthers`.
+   * take waits for a slot, at most until the request is cancelled: first for one of the flow's own slots, then for one
+   * of all slots. The second wait, for slots held by other flows, is passed through `waitForOthers`.
    */
   async take(
     flow: string | undefined,
@@ -51,7 +52,8 @@ export class FlowSlots {
 
   /** release returns a slot, which passes to the request that has waited longest. */
   release(flow: string | undefined): void {
-    // Return the shared slot first: the next request of the same flow starts to wait for it only after getting its flow's slot.
+    // Return the shared slot first: the next request of the same flow starts to wait for it only after getting its
+    // flow's slot.
     this.#all.release();
     this.#releaseOwn(flow);
   }

@@ -18,8 +18,8 @@ export interface Http1ChannelOptions {
 }
 
 /**
- * Http1Channel is an HTTP/1.1 keep-alive connection that carries one request at a time. It has no PING: received bytes are its
- * only sign of activity.
+ * Http1Channel is an HTTP/1.1 keep-alive connection that carries one request at a time. It has no PING: received bytes
+ * are its only sign of activity.
  */
 export class Http1Channel implements Channel {
   readonly capacity = 1;

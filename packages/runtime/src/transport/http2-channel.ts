@@ -25,13 +25,14 @@ export interface Http2ChannelOptions {
 }
 
 /**
- * The receive window of the whole connection. Node returns connection credit as data arrives, whether or not a stream is being
- * read, so this limits the data per round trip rather than memory: a slow reader stalls only its own stream.
+ * The receive window of the whole connection. Node returns connection credit as data arrives, whether or not a stream
+ * is being read, so this limits the data per round trip rather than memory: a slow reader stalls only its own stream.
  */
 const CONNECTION_WINDOW_BYTES = 16 * 2 ** 20;
 
 /**
- * Node's default limit of 10 MB counts queued request bodies: 64 objects of 3 MB in flight must not fail with ENHANCE_YOUR_CALM.
+ * Node's default limit of 10 MB counts queued request bodies: 64 objects of 3 MB in flight must not fail with
+ * ENHANCE_YOUR_CALM.
  */
 const SESSION_MEMORY_MB = 256;
 
@@ -189,7 +190,8 @@ export class Http2Channel implements Channel {
               onChunk: () => this.#alive(),
               failure: (error) => {
                 if (scope.cancelled) return scope.reason;
-                // A session that is torn down may end its streams without an error: a truncated body must not count as complete.
+                // A session that is torn down may end its streams without an error: a truncated body must not count as
+                // complete.
                 const whole = stream.readableEnded && !stream.aborted && (stream.rstCode ?? 0) === 0;
                 return whole ? undefined : this.#streamError(stream, failure ?? error);
               },
@@ -272,8 +274,8 @@ export class Http2Channel implements Channel {
     this.#pinging = true;
     this.#timer?.cancel();
     this.#timer = this.#options.wire.setTimer(this.#options.pingTimeoutMs, () => {
-      // If this process stalled, the acknowledgement may still be unread in the socket: let I/O run once before the peer is
-      // considered dead.
+      // If this process stalled, the acknowledgement may still be unread in the socket: let I/O run once before the
+      // peer is considered dead.
       setImmediate(() => setImmediate(() => this.#pingTimedOut()));
     });
     try {

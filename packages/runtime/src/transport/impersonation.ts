@@ -1,8 +1,8 @@
 import type { Impersonation } from './connection-config.ts';
 
 /**
- * impersonationHeaders returns the headers that impersonate a user. Groups and extra values become repeated headers because the
- * server does not split lists.
+ * impersonationHeaders returns the headers that impersonate a user. Groups and extra values become repeated headers
+ * because the server does not split lists.
  */
 export function impersonationHeaders(impersonation: Impersonation): Readonly<Record<string, string | string[]>> {
   const headers: Record<string, string | string[]> = { 'impersonate-user': impersonation.user };

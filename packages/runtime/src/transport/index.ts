@@ -1,4 +1,5 @@
-// The entry of `@bowline/runtime/transport`, for code that implements its own transport and needs nothing else of the runtime.
+// The entry of `@bowline/runtime/transport`, for code that implements its own transport and needs nothing else of the
+// runtime.
 export type { Impersonation } from './connection-config.ts';
 export { impersonationHeaders } from './impersonation.ts';
 export type * from './transport.ts';

@@ -13,7 +13,9 @@ export interface ProxyOptions {
   readonly opened: (socket: Socket) => void;
 }
 
-/** connectThroughProxy requests a tunnel from an HTTP proxy and returns its socket. User and password come from the URL. */
+/**
+ * connectThroughProxy requests a tunnel from an HTTP proxy and returns its socket. User and password come from the URL.
+ */
 export function connectThroughProxy(options: ProxyOptions): Promise<Socket> {
   const proxy = new URL(options.proxyUrl);
   const displayedUrl = `${proxy.protocol}//${proxy.host}`;

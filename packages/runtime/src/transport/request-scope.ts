@@ -10,15 +10,15 @@ export interface RequestScopeOptions {
 }
 
 /**
- * The active requests of each signal. A signal has one listener for all of them: it may serve thousands of writes or hundreds of
- * watches, and Node scans all listeners of a signal for each one that is added.
+ * The active requests of each signal. A signal has one listener for all of them: it may serve thousands of writes or
+ * hundreds of watches, and Node scans all listeners of a signal for each one that is added.
  */
 const requestsOf = new WeakMap<AbortSignal, Set<RequestScope>>();
 
 /**
- * RequestScope tracks the lifetime of one request: it is cancelled by the caller's signal, by the timeout or when the transport
- * is closed, whichever comes first, and holds exactly one timer meanwhile. (`AbortSignal.any` is not used: on Node 20 each call
- * leaves an entry on a long-lived source signal.)
+ * RequestScope tracks the lifetime of one request: it is cancelled by the caller's signal, by the timeout or when the
+ * transport is closed, whichever comes first, and holds exactly one timer meanwhile. (`AbortSignal.any` is not used: on
+ * Node 20 each call leaves an entry on a long-lived source signal.)
  */
 export class RequestScope implements Disposable {
   readonly #options: RequestScopeOptions;
@@ -69,7 +69,9 @@ export class RequestScope implements Disposable {
     return () => this.#handlers.delete(handler);
   }
 
-  /** race waits for `work`, at most until the request is cancelled. The caller must bound what `work` does after that. */
+  /**
+   * race waits for `work`, at most until the request is cancelled. The caller must bound what `work` does after that.
+   */
   race<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#cancelled) {
@@ -121,7 +123,9 @@ function join(signal: AbortSignal, scope: RequestScope): void {
   signal.addEventListener('abort', cancelAll);
 }
 
-/** leave removes the listener with the last request, because a listener could keep otherwise unreferenced objects alive. */
+/**
+ * leave removes the listener with the last request, because a listener could keep otherwise unreferenced objects alive.
+ */
 function leave(signal: AbortSignal, scope: RequestScope): void {
   const requests = requestsOf.get(signal);
   if (!requests?.delete(scope) || requests.size > 0) return;

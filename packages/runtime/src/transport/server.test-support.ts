@@ -82,7 +82,10 @@ export async function http1Server(listener: RequestListener, plain = false): Pro
   return listen(server, (port) => ({ server: `https://127.0.0.1:${port}`, ca: authority.certificatePem }));
 }
 
-/** Relay forwards bytes between a client and a server until it is told to hold them, which simulates a half-open connection. */
+/**
+ * Relay forwards bytes between a client and a server until it is told to hold them, which simulates a half-open
+ * connection.
+ */
 export interface Relay extends AsyncDisposable {
   readonly port: number;
   readonly connections: () => number;

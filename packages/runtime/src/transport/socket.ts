@@ -26,8 +26,8 @@ export interface SocketOptions {
 const TCP_KEEP_ALIVE_MS = 30_000;
 
 /**
- * openSocket connects over TCP, the proxy's CONNECT and TLS. It rejects with a TransportError within the timeout and leaves no
- * socket open.
+ * openSocket connects over TCP, the proxy's CONNECT and TLS. It rejects with a TransportError within the timeout and
+ * leaves no socket open.
  */
 export async function openSocket(options: SocketOptions): Promise<OpenSocket> {
   const opened: Socket[] = [];

@@ -1,8 +1,8 @@
 import type { Impersonation } from './connection-config.ts';
 
 /**
- * Lane keeps kinds of requests on separate connections: kube-apiserver allows 100 streams per connection, so long watches would
- * starve calls, and a burst of calls would starve the lease renewal.
+ * Lane keeps kinds of requests on separate connections: kube-apiserver allows 100 streams per connection, so long
+ * watches would starve calls, and a burst of calls would starve the lease renewal.
  */
 export type Lane = 'call' | 'watch' | 'lease';
 
@@ -16,23 +16,24 @@ export interface TransportRequest {
   readonly lane: Lane;
   readonly signal?: AbortSignal | undefined;
   /**
-   * The timeout for the response headers, and for lanes other than `watch` also for the whole body. Defaults to the transport's
-   * timeout.
+   * The timeout for the response headers, and for lanes other than `watch` also for the whole body. Defaults to the
+   * transport's timeout.
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Groups requests that may hang together, such as those to one namespace: the requests of one flow never hold more than half of
-   * the slots that all calls share. Defaults to no flow, which may use all slots.
+   * Groups requests that may hang together, such as those to one namespace: the requests of one flow never hold more
+   * than half of the slots that all calls share. Defaults to no flow, which may use all slots.
    */
   readonly flow?: string | undefined;
   /**
-   * The additional time the request may wait for a slot while other flows hold all of them; such a wait does not count against
-   * `timeoutMs`. Defaults to none: the wait counts against `timeoutMs`, as the wait for the flow's own slots always does.
+   * The additional time the request may wait for a slot while other flows hold all of them; such a wait does not count
+   * against `timeoutMs`. Defaults to none: the wait counts against `timeoutMs`, as the wait for the flow's own slots
+   * always does.
    */
   readonly waitMs?: number | undefined;
   /**
-   * Called synchronously each time just before the request is written to the network, after any wait for a slot. Throwing rejects
-   * the request: this is how a lost lease stops a write.
+   * Called synchronously each time just before the request is written to the network, after any wait for a slot.
+   * Throwing rejects the request: this is how a lost lease stops a write.
    */
   readonly beforeSend?: (() => void) | undefined;
   /** The identity to impersonate. Defaults to that of the connection. */
@@ -49,8 +50,8 @@ export interface TransportResponse {
   /** text reads the whole body, up to the transport's limit. */
   text(): Promise<string>;
   /**
-   * aliveAt returns the monotonic time of the wire clock at which the connection was last active: bytes received or a PING
-   * acknowledged.
+   * aliveAt returns the monotonic time of the wire clock at which the connection was last active: bytes received or a
+   * PING acknowledged.
    */
   aliveAt(): number;
 }

@@ -47,8 +47,8 @@ export interface AdmissionContext<S, Deps, Live> extends CacheReads<S> {
 export type LiveFor<E extends SideEffects> = E extends 'NoneOnDryRun' ? Omit<LiveClient, 'watch'> : ReadClient;
 
 /**
- * Subjects holds the objects of a request by operation. For a subresource other than `status` they are of that subresource's
- * kind.
+ * Subjects holds the objects of a request by operation. For a subresource other than `status` they are of that
+ * subresource's kind.
  */
 interface Subjects<T> {
   CREATE: { readonly operation: 'CREATE'; readonly object: T; readonly oldObject: undefined };
@@ -57,7 +57,9 @@ interface Subjects<T> {
   CONNECT: { readonly operation: 'CONNECT'; readonly object: unknown; readonly oldObject: undefined };
 }
 
-/** AdmissionRequest is the argument of a handler: a union over the declared operations, discriminated by `operation`. */
+/**
+ * AdmissionRequest is the argument of a handler: a union over the declared operations, discriminated by `operation`.
+ */
 export type AdmissionRequest<T, O extends Operation, S = unknown, Deps = unknown, Live = ReadClient> = {
   [K in O]: Subjects<T>[K] & AdmissionContext<S, Deps, Live>;
 }[O];

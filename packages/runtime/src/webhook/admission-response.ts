@@ -7,8 +7,8 @@ const RESPONSE: unique symbol = Symbol.for('bowline.dev/admission-answer');
 /** AdmissionResponseOptions apply to any response. */
 export interface AdmissionResponseOptions {
   /**
-   * Displayed to the user by kubectl, one line each; the API server drops what exceeds 4,096 characters in total. Defaults to
-   * none.
+   * Displayed to the user by kubectl, one line each; the API server drops what exceeds 4,096 characters in total.
+   * Defaults to none.
    */
   readonly warnings?: readonly string[] | undefined;
 }
@@ -56,8 +56,8 @@ export interface AdmittedChanged<T> {
 }
 
 /**
- * ValidatingResponse is the return type of a validating handler. It excludes undefined, so that a forgotten return cannot allow a
- * request.
+ * ValidatingResponse is the return type of a validating handler. It excludes undefined, so that a forgotten return
+ * cannot allow a request.
  */
 export type ValidatingResponse = Admitted | Denied;
 
@@ -73,7 +73,8 @@ export function admit(options: AdmissionResponseOptions = {}): Admitted {
 }
 
 /**
- * deny denies the request. The user sees the message after the webhook's name; if there are causes, kubectl displays only those.
+ * deny denies the request. The user sees the message after the webhook's name; if there are causes, kubectl displays
+ * only those.
  *
  * @example
  * return deny('the source namespace does not exist; create it first');
@@ -96,8 +97,8 @@ export function deny(reason: string | DenyOptions): Denied {
 }
 
 /**
- * admitChanged allows the request with this object instead; the JSON patch is computed. Without warnings, returning the object
- * alone has the same effect.
+ * admitChanged allows the request with this object instead; the JSON patch is computed. Without warnings, returning the
+ * object alone has the same effect.
  */
 export function admitChanged<T>(object: T, options: AdmissionResponseOptions = {}): AdmittedChanged<T> {
   return { [RESPONSE]: 'change', warnings: options.warnings ?? [], object };

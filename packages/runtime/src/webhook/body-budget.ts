@@ -13,8 +13,9 @@ export interface BodyShare extends Disposable {
 }
 
 /**
- * BodyBudget limits the total size of bodies held at once, whether they are still arriving, queued or being processed. While the
- * limit is exceeded, all arriving bodies are paused except the first one: it must be able to complete, or none would.
+ * BodyBudget limits the total size of bodies held at once, whether they are still arriving, queued or being processed.
+ * While the limit is exceeded, all arriving bodies are paused except the first one: it must be able to complete, or
+ * none would.
  */
 export class BodyBudget {
   readonly #maxBytes: number;

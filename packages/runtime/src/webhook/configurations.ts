@@ -30,11 +30,14 @@ export interface ConfigurationOptions {
   readonly domain: string;
   readonly webhooks: readonly Webhook[];
   readonly address: WebhookAddress;
-  /** The operator's own namespace. It is always excluded: an operator that is down must not prevent itself from starting. */
+  /**
+   * The operator's own namespace. It is always excluded: an operator that is down must not prevent itself from
+   * starting.
+   */
   readonly ownNamespace: string;
   /**
-   * The operator's own kinds, the only ones that may have failurePolicy Fail. Defaults to any kind that is not built into
-   * Kubernetes.
+   * The operator's own kinds, the only ones that may have failurePolicy Fail. Defaults to any kind that is not built
+   * into Kubernetes.
    */
   readonly ownKinds?: readonly Resource[] | undefined;
   /** The configurations' name. Defaults to `<vendor>-<operator>`. */
@@ -55,9 +58,9 @@ export interface WebhookConfigurations {
 }
 
 /**
- * webhookConfigurations renders the configurations of an operator's webhooks. It sets every field that the API server would
- * default, so that stored objects can be compared, but not `caBundle`, which the runtime writes. The same declarations always
- * return the same objects.
+ * webhookConfigurations renders the configurations of an operator's webhooks. It sets every field that the API server
+ * would default, so that stored objects can be compared, but not `caBundle`, which the runtime writes. The same
+ * declarations always return the same objects.
  */
 export function webhookConfigurations(options: ConfigurationOptions): WebhookConfigurations {
   checkWebhooks(options);

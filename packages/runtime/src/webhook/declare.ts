@@ -9,8 +9,8 @@ import type { Operation } from './admission-review.ts';
 import type { MutatingOptions, Webhook, WebhookOptions } from './webhook.ts';
 
 /**
- * WebhookStep declares what the handler reads and ends with `handle`. Each method returns a new builder and does not modify the
- * old one.
+ * WebhookStep declares what the handler reads and ends with `handle`. Each method returns a new builder and does not
+ * modify the old one.
  */
 export interface WebhookStep<T, O extends Operation, E extends SideEffects, A, S, Deps> {
   /** reads lets the handler read a kind from the cache, which every replica keeps warm. */
@@ -26,8 +26,8 @@ export interface WebhookStep<T, O extends Operation, E extends SideEffects, A, S
   ): WebhookStep<T, O, E, A, S & { readonly [K in N]: SourceOf<Resource<U, Id>, V, I> }, Deps>;
 
   /**
-   * handle sets the handler. An error it throws is logged and becomes a failed call, for which `failurePolicy` decides. To deny a
-   * request, return `deny(…)`.
+   * handle sets the handler. An error it throws is logged and becomes a failed call, for which `failurePolicy` decides.
+   * To deny a request, return `deny(…)`.
    */
   handle(fn: (request: AdmissionRequest<T, O, S, Deps, LiveFor<E>>) => A | Promise<A>): Webhook<Deps>;
 }
@@ -55,12 +55,13 @@ export function validating<T extends KubernetesObject, const O extends Operation
 }
 
 /**
- * mutating declares a webhook that may change objects before they are validated and stored. It may be called again with its own
- * result, so it must be idempotent.
+ * mutating declares a webhook that may change objects before they are validated and stored. It may be called again with
+ * its own result, so it must be idempotent.
  *
  * @example
  * const team = mutating(ConfigMap, { name: 'team', operations: ['CREATE'] })
- *   .handle(({ object }) => ({ ...object, metadata: { ...object.metadata, labels: { team: 'a', ...object.metadata?.labels } } }));
+ *   .handle(({ object }) => ({ ...object, metadata: { ...object.metadata, labels: { team: 'a',
+ * ...object.metadata?.labels } } }));
  */
 export function mutating<
   T extends KubernetesObject,

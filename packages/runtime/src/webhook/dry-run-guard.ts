@@ -4,8 +4,8 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import type { Webhook } from './webhook.ts';
 
 /**
- * WebhookClients creates the clients of handlers. The declared side effects are not only a promise to the API server: a write
- * that they do not cover is refused before it is sent.
+ * WebhookClients creates the clients of handlers. The declared side effects are not only a promise to the API server: a
+ * write that they do not cover is refused before it is sent.
  */
 export class WebhookClients {
   readonly #client: Client;

@@ -8,8 +8,8 @@ import type { Webhook } from './webhook.ts';
 const MAX_CONDITIONS = 64;
 
 /**
- * checkMatchConditions rejects webhooks with conditions that the API server would reject. It needs CEL, which is larger than the
- * rest of the runtime, so it runs only where webhooks are served, and this module is only imported on demand.
+ * checkMatchConditions rejects webhooks with conditions that the API server would reject. It needs CEL, which is larger
+ * than the rest of the runtime, so it runs only where webhooks are served, and this module is only imported on demand.
  */
 export function checkMatchConditions(webhooks: readonly Pick<Webhook, 'name' | 'matchConditions'>[]): void {
   for (const { name, matchConditions } of webhooks) {

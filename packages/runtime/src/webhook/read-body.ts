@@ -16,12 +16,14 @@ export interface ReadBodyOptions {
 }
 
 /**
- * Each chunk has an overhead regardless of its size, so chunks are joined after this many: a body of single bytes must not take a
- * hundred times its size.
+ * Each chunk has an overhead regardless of its size, so chunks are joined after this many: a body of single bytes must
+ * not take a hundred times its size.
  */
 const MAX_CHUNKS = 64;
 
-/** readBody reads a request's body as text. It rejects a body that is too large without keeping more of it than allowed. */
+/**
+ * readBody reads a request's body as text. It rejects a body that is too large without keeping more of it than allowed.
+ */
 export function readBody(request: IncomingMessage, options: ReadBodyOptions): Promise<string> {
   const { maxBytes, timeoutMs, scope, share, wire } = options;
   const tooLarge = (): HttpProblem =>

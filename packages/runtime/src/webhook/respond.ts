@@ -8,8 +8,8 @@ import type { Webhook } from './webhook.ts';
 const MAX_WARNING_CHARS = 4096;
 
 /**
- * respond converts the return value of a handler to a response. `readOriginal` returns the original object, even if the handler
- * modified its argument.
+ * respond converts the return value of a handler to a response. `readOriginal` returns the original object, even if the
+ * handler modified its argument.
  */
 export function respond(
   webhook: Pick<Webhook, 'type' | 'name'>,

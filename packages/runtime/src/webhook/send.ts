@@ -22,8 +22,8 @@ export function send(response: ServerResponse, status: number, body: string, { t
 }
 
 /**
- * refuse responds with an error instead of a review. An unread body is drained, so that the response arrives, but only up to a
- * limit.
+ * refuse responds with an error instead of a review. An unread body is drained, so that the response arrives, but only
+ * up to a limit.
  */
 export function refuse(
   request: IncomingMessage,

@@ -30,24 +30,24 @@ export interface WebhookRequestsOptions {
 /** The longest time an API server waits for a webhook. */
 export const MAX_REVIEW_MS = 30_000;
 /**
- * An API server has the whole body before it calls, so a body that takes longer than this does not come from one, or is no longer
- * useful.
+ * An API server has the whole body before it calls, so a body that takes longer than this does not come from one, or is
+ * no longer useful.
  */
 const BODY_TIMEOUT_MS = 5_000;
 /**
- * The number of maximum-size bodies that may be held at once. Most reviews have a few kilobytes, so far more of those fit than
- * are processed at once.
+ * The number of maximum-size bodies that may be held at once. Most reviews have a few kilobytes, so far more of those
+ * fit than are processed at once.
  */
 const MAX_FULL_SIZE_BODIES = 8;
 /**
- * The maximum number of requests that arrive, wait or are processed at once: as many as there are connections. Only a caller that
- * pipelines requests can exceed it.
+ * The maximum number of requests that arrive, wait or are processed at once: as many as there are connections. Only a
+ * caller that pipelines requests can exceed it.
  */
 const MAX_ACTIVE = 1000;
 
 /**
- * WebhookRequests handles the requests to one operator's webhooks. Each operator has its own limits, even if several share a
- * server.
+ * WebhookRequests handles the requests to one operator's webhooks. Each operator has its own limits, even if several
+ * share a server.
  */
 export class WebhookRequests implements Disposable {
   /** Whether the caches that handlers read are synced: until then no request is served. */
@@ -140,14 +140,17 @@ export class WebhookRequests implements Disposable {
     const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
     if (type !== 'application/json') throw new HttpProblem(415, 'the body must be application/json');
     const { maxBodyBytes: maxBytes, wire } = this.#options;
-    // Read before a slot is taken: callers are not authenticated, and a caller that never completes a body must not block others.
+    // Read before a slot is taken: callers are not authenticated, and a caller that never completes a body must not
+    // block others.
     using share = this.#bodies.begin(request);
     const body = await readBody(request, { maxBytes, timeoutMs: BODY_TIMEOUT_MS, scope, share, wire });
     return await this.#limit.run(scope, (signal) => route.respond(body, signal));
   }
 }
 
-/** Subtract a twentieth, at least 100 ms: the response needs time to arrive, and the timeout should be reported by us. */
+/**
+ * Subtract a twentieth, at least 100 ms: the response needs time to arrive, and the timeout should be reported by us.
+ */
 function timeLimit(route: Route, search: string): number {
   const requestedTimeout = new URLSearchParams(search).get('timeout');
   const limitMs = Math.min(route.timeoutMs, MAX_REVIEW_MS, durationOf(requestedTimeout) ?? MAX_REVIEW_MS);

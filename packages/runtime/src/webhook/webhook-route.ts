@@ -15,7 +15,9 @@ export interface Route {
   readonly name: string;
   /** The maximum time the caller waits. */
   readonly timeoutMs: number;
-  /** respond handles a request body and returns the response body; throws HttpProblem to respond with a status instead. */
+  /**
+   * respond handles a request body and returns the response body; throws HttpProblem to respond with a status instead.
+   */
   respond(body: string, signal: AbortSignal): Promise<object>;
 }
 
@@ -95,7 +97,9 @@ function requestOf(
   };
 }
 
-/** The API server displays this text to the user: the code is safe, but the message of an unexpected error may not be. */
+/**
+ * The API server displays this text to the user: the code is safe, but the message of an unexpected error may not be.
+ */
 function failureText(name: string, error: unknown): string {
   const code = error instanceof BowlineError ? ` (${error.code})` : '';
   return `the webhook ${name} failed${code}; see the operator's log`;

@@ -24,7 +24,9 @@ export interface WebhookRules {
   readonly cluster: readonly PolicyRule[];
 }
 
-/** webhookRules returns the RBAC rules for certificates and configurations, restricted by name wherever RBAC allows it. */
+/**
+ * webhookRules returns the RBAC rules for certificates and configurations, restricted by name wherever RBAC allows it.
+ */
 export function webhookRules(options: WebhookRulesOptions): WebhookRules {
   const { operator, certificates = { kind: 'managed' }, configurations = 'chart' } = options;
   const name = options.configurationName ?? operatorIdentity({ name: operator, domain: options.domain }).objectName;

@@ -23,8 +23,8 @@ export interface WebhookServerOptions {
 }
 
 /**
- * The API server keeps idle connections for 90 s (measured with 1.35.8). It does not retry a review whose connection the server
- * closed at that moment, so our side must never close first.
+ * The API server keeps idle connections for 90 s (measured with 1.35.8). It does not retry a review whose connection
+ * the server closed at that moment, so our side must never close first.
  */
 const KEEP_ALIVE_MS = 150_000;
 const LIMITS = {
@@ -44,10 +44,11 @@ const LINGER_MS = 500;
 
 /**
  * WebhookServer serves webhooks over HTTPS with HTTP/1.1 only: through a Service the API server uses nothing else
- * (kubernetes#75791: an HTTP/2 connection would tie all requests to one replica), and for a URL it uses what is offered.
+ * (kubernetes#75791: an HTTP/2 connection would tie all requests to one replica), and for a URL it uses what is
+ * offered.
  *
- * Several operators may have a site on it. Requests are routed by path, and the server name in the TLS handshake selects the
- * operator's certificate.
+ * Several operators may have a site on it. Requests are routed by path, and the server name in the TLS handshake
+ * selects the operator's certificate.
  */
 export class WebhookServer {
   readonly #options: WebhookServerOptions;
@@ -65,7 +66,8 @@ export class WebhookServer {
     this.#server = createServer({
       ...LIMITS,
       ...TLS,
-      // Without a context of that name the handshake continues with the server's own, which has no certificate at first.
+      // Without a context of that name the handshake continues with the server's own, which has no certificate at
+      // first.
       SNICallback: (name, done) => done(null, this.#contexts.get(name.toLowerCase())),
     });
     this.#sockets = new OpenSockets(this.#server);
@@ -94,8 +96,8 @@ export class WebhookServer {
       server.once('error', (error) => reject(listenError(options.address, 'webhookAddress', error)));
       server.listen({ port: options.listen.port, host: options.listen.host }, resolve);
     });
-    // From here on an error means that a connection could not be accepted (no file descriptors left): the others are not
-    // affected.
+    // From here on an error means that a connection could not be accepted (no file descriptors left): the others are
+    // not affected.
     server.on('error', (error) => options.log.warn('webhook server could not accept a connection', { error }));
     return webhooks;
   }
@@ -150,8 +152,8 @@ export class WebhookServer {
     const options = { ...TLS, cert: certificatePem, key: keyPem };
     const context = createSecureContext(options);
     for (const name of site.names) this.#contexts.set(sniOf(name), context);
-    // A caller without a server name, or with an unknown one, gets the certificate for IP addresses, or else that of the first
-    // operator.
+    // A caller without a server name, or with an unknown one, gets the certificate for IP addresses, or else that of
+    // the first operator.
     const sites = [...this.#sites.keys()];
     const unnamed = sites.find(({ names }) => names.some((name) => sniOf(name) === '')) ?? sites[0];
     if (site === unnamed) this.#server.setSecureContext(options);

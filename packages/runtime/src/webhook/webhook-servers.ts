@@ -14,8 +14,8 @@ export interface WebhookServersOptions {
 }
 
 /**
- * WebhookServers holds the listeners of a process: one per address, shared by all operators served there. A server closes with
- * its last operator.
+ * WebhookServers holds the listeners of a process: one per address, shared by all operators served there. A server
+ * closes with its last operator.
  */
 export class WebhookServers {
   readonly #wire: Clock;
@@ -29,8 +29,8 @@ export class WebhookServers {
   }
 
   /**
-   * open serves an operator at an address. Operators that callers cannot distinguish there are rejected, except with port 0,
-   * which means any free port and may therefore be another one.
+   * open serves an operator at an address. Operators that callers cannot distinguish there are rejected, except with
+   * port 0, which means any free port and may therefore be another one.
    */
   open(address: string, site: SiteOptions): Promise<Site> {
     // Sequentially: two concurrent calls must find each other's server.

@@ -7,8 +7,8 @@ import type { Operation } from './admission-review.ts';
 /** WebhookOptions configures which requests a webhook reviews, and how. */
 export interface WebhookOptions<O extends Operation, E extends SideEffects> {
   /**
-   * A DNS label, unique in its operator. Together with the operator's name it forms the webhook's path and its full name, which
-   * users see when a request is denied.
+   * A DNS label, unique in its operator. Together with the operator's name it forms the webhook's path and its full
+   * name, which users see when a request is denied.
    */
   readonly name: string;
   /** The reviewed operations; at least one. */
@@ -16,20 +16,21 @@ export interface WebhookOptions<O extends Operation, E extends SideEffects> {
   /** Additional subresources to review, for example `status`. Defaults to none: only the object itself. */
   readonly subresources?: readonly string[] | undefined;
   /**
-   * CEL conditions that must all be true, evaluated by the API server with `object`, `oldObject`, `request` and `authorizer`: a
-   * request for which one is false is never sent here. Conditions that do not use `authorizer` are also compiled here when the
-   * webhook is served. Defaults to none.
+   * CEL conditions that must all be true, evaluated by the API server with `object`, `oldObject`, `request` and
+   * `authorizer`: a request for which one is false is never sent here. Conditions that do not use `authorizer` are also
+   * compiled here when the webhook is served. Defaults to none.
    */
   readonly matchConditions?: readonly MatchCondition[] | undefined;
   /**
-   * Selects objects by the labels of their namespace. The operator's own namespace is always excluded. Defaults to all others.
+   * Selects objects by the labels of their namespace. The operator's own namespace is always excluded. Defaults to all
+   * others.
    */
   readonly namespaceSelector?: LabelSelector | undefined;
   /** Selects objects by their labels, before or after the change. Defaults to all. */
   readonly objectSelector?: LabelSelector | undefined;
   /**
-   * How the API server handles a request when the webhook cannot be called, times out or fails. `Fail` is allowed only for the
-   * operator's own kinds: on others it would make the cluster depend on this operator. Defaults to `Ignore`.
+   * How the API server handles a request when the webhook cannot be called, times out or fails. `Fail` is allowed only
+   * for the operator's own kinds: on others it would make the cluster depend on this operator. Defaults to `Ignore`.
    */
   readonly failurePolicy?: 'Fail' | 'Ignore' | undefined;
   /** How long the API server waits, 1 to 30. The handler's signal is aborted a little earlier. Defaults to 10. */
@@ -47,8 +48,8 @@ export interface MutatingOptions<O extends Operation, E extends SideEffects> ext
 }
 
 /**
- * Webhook is a complete declaration: the reviewed requests and the handler. It is served by every replica of its operator. `Deps`
- * is what it needs from the operator's `setup`.
+ * Webhook is a complete declaration: the reviewed requests and the handler. It is served by every replica of its
+ * operator. `Deps` is what it needs from the operator's `setup`.
  */
 export interface Webhook<in Deps = never> {
   readonly type: 'validating' | 'mutating';

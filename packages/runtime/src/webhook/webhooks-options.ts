@@ -9,7 +9,9 @@ import type { WebhookAddress } from './configurations.ts';
 import type { Webhook } from './webhook.ts';
 import type { WebhookServers } from './webhook-servers.ts';
 
-/** ManagedCertificateOptions lets the runtime issue and rotate the certificate itself; keep the defaults in production. */
+/**
+ * ManagedCertificateOptions lets the runtime issue and rotate the certificate itself; keep the defaults in production.
+ */
 export interface ManagedCertificateOptions {
   readonly kind: 'managed';
   /** Renewed when a third of it is left. Defaults to 90 days. */
@@ -17,8 +19,8 @@ export interface ManagedCertificateOptions {
   /** The lifetime of the CA; replaced when a third of it is left. Defaults to one year. */
   readonly authorityValidForMs?: number | undefined;
   /**
-   * How long every configuration must have a new CA before it issues, which covers the time API servers need to observe it.
-   * Defaults to 2 minutes.
+   * How long every configuration must have a new CA before it issues, which covers the time API servers need to observe
+   * it. Defaults to 2 minutes.
    */
   readonly propagationMs?: number | undefined;
 }
@@ -47,8 +49,8 @@ export interface WebhooksOptions {
   /** The operator's own namespace, which contains its Secret `<operator>-webhook-tls`. */
   readonly namespace: string;
   /**
-   * The client with the operator's identity. It must not wait for leadership: every replica serves webhooks and may renew the
-   * certificate.
+   * The client with the operator's identity. It must not wait for leadership: every replica serves webhooks and may
+   * renew the certificate.
    */
   readonly client: Client;
   /** The operator's cache; it is run elsewhere. */
@@ -60,24 +62,28 @@ export interface WebhooksOptions {
   /** The listeners of the process: operators at the same address share one. Defaults to a new one. */
   readonly servers?: WebhookServers | undefined;
   /**
-   * The address at which the API server calls the webhooks. `loopback` is https://127.0.0.1 with the listening port. Defaults to
-   * the Service `<operator>-webhook` in the own namespace.
+   * The address at which the API server calls the webhooks. `loopback` is https://127.0.0.1 with the listening port.
+   * Defaults to the Service `<operator>-webhook` in the own namespace.
    */
   readonly reachedAt?: WebhookAddress | 'loopback' | undefined;
   /** Defaults to `{ kind: 'managed' }`. */
   readonly certificates?: CertificateOptions | undefined;
   /**
-   * Who owns the webhook configurations. `chart`: they are managed externally and only `caBundle` is written. `runtime`: they are
-   * created and updated here, which works only with one replica or one address for all. Defaults to `chart`.
+   * Who owns the webhook configurations. `chart`: they are managed externally and only `caBundle` is written.
+   * `runtime`: they are created and updated here, which works only with one replica or one address for all. Defaults to
+   * `chart`.
    */
   readonly configurations?: 'chart' | 'runtime' | undefined;
   /** The configurations' name. Defaults to `<vendor>-<operator>`. */
   readonly configurationName?: string | undefined;
-  /** Restricts the webhooks to these namespaces, where the configurations are created here. Defaults to all but the own one. */
+  /**
+   * Restricts the webhooks to these namespaces, where the configurations are created here. Defaults to all but the own
+   * one.
+   */
   readonly onlyNamespaces?: readonly string[] | undefined;
   /**
-   * The operator's own kinds, the only ones that may have failurePolicy Fail. Defaults to any kind that is not built into
-   * Kubernetes.
+   * The operator's own kinds, the only ones that may have failurePolicy Fail. Defaults to any kind that is not built
+   * into Kubernetes.
    */
   readonly ownKinds?: readonly Resource[] | undefined;
   /**
@@ -89,7 +95,8 @@ export interface WebhooksOptions {
   /** The maximum number of concurrent reviews; others wait, within their own timeout. Defaults to 64. */
   readonly maxInFlight?: number | undefined;
   /**
-   * A connection is closed after this many requests, so that callers are distributed over the replicas again. Defaults to 1000.
+   * A connection is closed after this many requests, so that callers are distributed over the replicas again. Defaults
+   * to 1000.
    */
   readonly maxRequestsPerConnection?: number | undefined;
   /** How long active reviews may take once the signal is aborted. Defaults to 10 s. */
@@ -119,8 +126,8 @@ export interface RunningWebhooks {
   /** check returns the readiness of the webhooks, for the probes. */
   check(): HealthCheck;
   /**
-   * Resolves once the signal was aborted, active reviews are complete and nothing runs any more; rejects if a part failed
-   * unexpectedly.
+   * Resolves once the signal was aborted, active reviews are complete and nothing runs any more; rejects if a part
+   * failed unexpectedly.
    */
   readonly stopped: Promise<void>;
 }

@@ -2,8 +2,8 @@ import type { RequestScope } from '../transport/request-scope.ts';
 import { Slots } from '../transport/slots.ts';
 
 /**
- * WorkLimit limits the amount of concurrent work. Work that outlives its request passes its slot to other work, so that a few
- * hanging handlers do not block the rest, but only as many times as there are slots: then its slot stays taken.
+ * WorkLimit limits the amount of concurrent work. Work that outlives its request passes its slot to other work, so that
+ * a few hanging handlers do not block the rest, but only as many times as there are slots: then its slot stays taken.
  */
 export class WorkLimit {
   readonly #limit: number;

@@ -132,7 +132,10 @@ async function forEachLeftover(
   if (failure) throw failure.error;
 }
 
-/** removeLeftover does what is possible now for one object; it returns undefined when the object is gone, or was not ours. */
+/**
+ * removeLeftover does what is possible now for one object; it returns undefined when the object is gone, or was not
+ * ours.
+ */
 async function removeLeftover(
   { live, clock, fieldManager, signal }: WriteTools,
   leftover: Leftover,

@@ -49,7 +49,10 @@ export class EventQueue<E extends QueuedEvent> {
   }
 }
 
-/** Lane holds the events of one priority. A Map keeps the order of insertion, so its first entry is the next or the oldest. */
+/**
+ * Lane holds the events of one priority. A Map keeps the order of insertion, so its first entry is the next or the
+ * oldest.
+ */
 class Lane<E extends QueuedEvent> {
   readonly #namespaces = new Map<string, Map<string, E>>();
   size = 0;

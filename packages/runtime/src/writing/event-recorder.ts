@@ -43,13 +43,13 @@ export interface EventRecorderOptions {
    */
   readonly seriesMs?: number | undefined;
   /**
-   * How many events may wait to be sent. A full queue drops normal events first, then those of the namespace that has the
-   * most waiting. Defaults to 5,000.
+   * How many events may wait to be sent. A full queue drops normal events first, then those of the namespace that has
+   * the most waiting. Defaults to 5,000.
    */
   readonly queueLimit?: number | undefined;
   /**
-   * How many events are sent at the same time. A quarter of them may be normal events, so that those do not compete with
-   * the controllers' own writes. Defaults to 8.
+   * How many events are sent at the same time. A quarter of them may be normal events, so that those do not compete
+   * with the controllers' own writes. Defaults to 8.
    */
   readonly concurrency?: number | undefined;
   /** How long waiting events may still be sent after the stop. Defaults to 2 s. */
@@ -66,8 +66,8 @@ const MAX_REMEMBERED = 10_000;
 type Novelty = 'new' | 'unknown' | 'known';
 
 /**
- * ReportedMessages holds the events of one observation by their key: `sent` if the event waits or was delivered, else the
- * novelty with which it has to be sent.
+ * ReportedMessages holds the events of one observation by their key: `sent` if the event waits or was delivered, else
+ * the novelty with which it has to be sent.
  */
 type ReportedMessages = Map<string, 'sent' | Novelty>;
 

@@ -50,7 +50,9 @@ function timeless(object: KubernetesObject): string {
   return JSON.stringify({ ...object, status: undefined, metadata: { ...metadata, managedFields: ours } });
 }
 
-/** variantOf changes one thing in the desired object: drops, changes or adds a member, or moves an element of a list. */
+/**
+ * variantOf changes one thing in the desired object: drops, changes or adds a member, or moves an element of a list.
+ */
 function variantOf(desired: SampleObject, random: ReturnType<typeof seededRandom>): SampleObject {
   const copy = structuredClone(desired) as { [name: string]: unknown };
   const nodes: (unknown[] | { [name: string]: unknown })[] = [];

@@ -45,7 +45,9 @@ export class WriteMemo {
     return entry.desired === hashOf(desired);
   }
 
-  /** hasSameOutcome reports whether our part of the object is what the server made of the same desired object before. */
+  /**
+   * hasSameOutcome reports whether our part of the object is what the server made of the same desired object before.
+   */
   hasSameOutcome(object: KubernetesObject, desired: object, owned: FieldsV1): boolean {
     const entry = this.#entries.get(object.metadata?.uid ?? '');
     if (entry?.outcome === undefined || entry.desired !== hashOf(desired)) return false;

@@ -89,8 +89,9 @@ export interface Writer {
  * createWriter creates a writer.
  *
  * @example
- * const writer = createWriter({ client, fieldManager: fieldManagerOf({ name: 'site', domain: 'example.com' }, 'page'), ownership: { owner: { resource: Site, object } } });
- * await writer.apply(ConfigMap, { metadata: { namespace, name: `${name}-page` }, data: { html } });
+ * const writer = createWriter({ client, fieldManager: fieldManagerOf({ name: 'site', domain: 'example.com' }, 'page'),
+ * ownership: { owner: { resource: Site, object } } }); await writer.apply(ConfigMap, { metadata: { namespace, name:
+ * `${name}-page` }, data: { html } });
  */
 export function createWriter(options: WriterOptions): Writer {
   const { client, fieldManager, lookup, check, signal } = options;

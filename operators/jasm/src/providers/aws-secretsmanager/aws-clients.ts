@@ -166,8 +166,8 @@ function authorities(file: string | undefined): Buffer | undefined {
 }
 
 /**
- * withCredentialsError marks a failure to get credentials, to distinguish it from a failure of the store, and ends a call that takes
- * too long.
+ * withCredentialsError marks a failure to get credentials, to distinguish it from a failure of the store, and ends a
+ * call that takes too long.
  */
 function withCredentialsError(
   role: string | undefined,

@@ -6,8 +6,8 @@ const VOLATILE =
   /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*|\beyJ[\w-]+\.[\w.-]+|\bhv[sbr]\.[\w-]+|\b[sbr]\.\w{20,}/gi;
 
 /**
- * sanitizeErrorText returns the error text of a store as one short line that may be shown: without ids, times and tokens, and
- * without any of the credentials that were sent to it.
+ * sanitizeErrorText returns the error text of a store as one short line that may be shown: without ids, times and
+ * tokens, and without any of the credentials that were sent to it.
  */
 export function sanitizeErrorText(text: string, credentials: readonly string[] = []): string {
   let sanitized = text;

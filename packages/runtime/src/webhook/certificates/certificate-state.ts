@@ -41,8 +41,8 @@ export interface Spare {
 }
 
 /**
- * readState reads the Secret. A part that is missing or does not match is replaced by a spare one if possible, so that manual
- * damage has as little effect as possible; `damage` means that the Secret must be rewritten.
+ * readState reads the Secret. A part that is missing or does not match is replaced by a spare one if possible, so that
+ * manual damage has as little effect as possible; `damage` means that the Secret must be rewritten.
  */
 export function readState(
   { annotations }: Pick<OperatorIdentity, 'annotations'>,
@@ -114,7 +114,10 @@ function leafOf(
   return known;
 }
 
-/** bundleOf returns the CA bundle that the API server should trust, the issuing CA first. Equal states return equal text. */
+/**
+ * bundleOf returns the CA bundle that the API server should trust, the issuing CA first. Equal states return equal
+ * text.
+ */
 export function bundleOf({ current, next, previous }: CertificateState): string {
   const others = [...previous].sort((a, b) => b.notAfter - a.notAfter || (a.fingerprint < b.fingerprint ? -1 : 1));
   return [current, next, ...others].map((authority) => authority?.certificatePem ?? '').join('');

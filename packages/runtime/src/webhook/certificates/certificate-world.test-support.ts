@@ -38,8 +38,8 @@ export interface Replica {
 }
 
 /**
- * CertificateWorld simulates an API server in this process, virtual time and any number of replicas. After every request and
- * every change of a served certificate it checks the invariants and records failures in `violations`.
+ * CertificateWorld simulates an API server in this process, virtual time and any number of replicas. After every
+ * request and every change of a served certificate it checks the invariants and records failures in `violations`.
  */
 export class CertificateWorld implements AsyncDisposable {
   readonly server = new MemoryApiServer();
@@ -135,7 +135,10 @@ export class CertificateWorld implements AsyncDisposable {
     return text ? new X509Certificate(text).fingerprint256 : undefined;
   }
 
-  /** isSettled returns whether every replica serves the Secret's certificate, the API server trusts it, and no renewal is due. */
+  /**
+   * isSettled returns whether every replica serves the Secret's certificate, the API server trusts it, and no renewal
+   * is due.
+   */
   isSettled(): boolean {
     const leaf = this.leaf();
     return (

@@ -26,7 +26,9 @@ export interface CertificateLocation {
   readonly pollIntervalMs: number;
 }
 
-/** ExternalCertificatesOptions configures the location of the certificate and the configurations that must trust its CA. */
+/**
+ * ExternalCertificatesOptions configures the location of the certificate and the configurations that must trust its CA.
+ */
 export interface ExternalCertificatesOptions extends MaintainedCertificateOptions {
   readonly location: CertificateLocation;
   /** The names by which the API server calls the webhook: host names and IP addresses. */
@@ -36,8 +38,8 @@ export interface ExternalCertificatesOptions extends MaintainedCertificateOption
 }
 
 /**
- * ExternalCertificates serves a certificate that is issued and renewed externally. An invalid certificate, or one that API servers
- * would reject, never replaces a valid one.
+ * ExternalCertificates serves a certificate that is issued and renewed externally. An invalid certificate, or one that
+ * API servers would reject, never replaces a valid one.
  */
 export class ExternalCertificates extends MaintainedCertificate {
   protected readonly maxRetryMs = 10_000;

@@ -20,8 +20,8 @@ const FIRST_RETRY_MS = 1_000;
 const MAX_WAIT_MS = 12 * 3_600_000;
 
 /**
- * MaintainedCertificate holds the served certificate and keeps it current: it runs whenever work is due or something has changed, and
- * retries failures. Subclasses implement where the certificate comes from.
+ * MaintainedCertificate holds the served certificate and keeps it current: it runs whenever work is due or something
+ * has changed, and retries failures. Subclasses implement where the certificate comes from.
  */
 export abstract class MaintainedCertificate implements CertificateSource {
   readonly announced: Promise<void>;

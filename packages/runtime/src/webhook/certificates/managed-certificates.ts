@@ -36,8 +36,8 @@ const CATCH_UP_MS = 1_000;
 const view = project(viewSecret);
 
 /**
- * ManagedCertificates issues and rotates the certificate of an operator's webhooks. All state shared by replicas is in one
- * Secret, which any replica writes with optimistic locking and all replicas watch. The rules:
+ * ManagedCertificates issues and rotates the certificate of an operator's webhooks. All state shared by replicas is in
+ * one Secret, which any replica writes with optimistic locking and all replicas watch. The rules:
  * - a new CA is in every configuration for a while before its first leaf is issued;
  * - a replica serves a new leaf only once it sees the leaf's CA in every configuration, whichever replica wrote the Secret;
  * - an old CA stays in the configurations until its last leaf has expired, so that every served leaf is trusted.
@@ -134,8 +134,8 @@ export class ManagedCertificates extends MaintainedCertificate {
   }
 
   /**
-   * A Secret that was replaced may lack the CA of the certificate served here: add it, so that the configurations drop it only
-   * when no replica serves one of its certificates any more.
+   * A Secret that was replaced may lack the CA of the certificate served here: add it, so that the configurations drop
+   * it only when no replica serves one of its certificates any more.
    */
   #withServed(state: StateRead): StateRead {
     const served = this.#servedLeaf;
@@ -150,7 +150,9 @@ export class ManagedCertificates extends MaintainedCertificate {
     };
   }
 
-  /** #write writes the next step, planned again on the current state of the API server. Returns whether there was one. */
+  /**
+   * #write writes the next step, planned again on the current state of the API server. Returns whether there was one.
+   */
   async #write(signal: AbortSignal): Promise<boolean> {
     const { client, cache, identity, policy, clock, secret: key } = this.#options;
     const found = await client.find(Secret, key, { signal });
@@ -184,8 +186,8 @@ export class ManagedCertificates extends MaintainedCertificate {
   }
 
   /**
-   * #liveBundle returns the CA bundle of the current Secret, or undefined if the Secret is damaged: then there is nothing to
-   * publish yet.
+   * #liveBundle returns the CA bundle of the current Secret, or undefined if the Secret is damaged: then there is
+   * nothing to publish yet.
    */
   async #liveBundle(signal: AbortSignal): Promise<string | undefined> {
     const { client, secret, identity } = this.#options;

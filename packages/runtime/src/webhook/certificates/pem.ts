@@ -23,7 +23,9 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIF
 /** Far more than a rotation ever needs; the rest is ignored. */
 const MAX_AUTHORITIES = 16;
 
-/** readAuthorities returns the distinct CAs in a bundle; certificates that cannot be parsed or are not CAs are omitted. */
+/**
+ * readAuthorities returns the distinct CAs in a bundle; certificates that cannot be parsed or are not CAs are omitted.
+ */
 export function readAuthorities(bundle: string): Authority[] {
   const found = new Map<string, Authority>();
   for (const [pem] of bundle.matchAll(CERTIFICATE)) {
@@ -51,7 +53,9 @@ export function readAuthority(certificatePem: string, keyPem: string | undefined
   }
 }
 
-/** readKey parses a private key; undefined if it is not one. The parser's error is dropped because it may quote the key. */
+/**
+ * readKey parses a private key; undefined if it is not one. The parser's error is dropped because it may quote the key.
+ */
 export function readKey(pem: string | undefined): KeyObject | undefined {
   if (!pem) return undefined;
   try {
@@ -95,8 +99,8 @@ export function readLeaf(where: string, certificatePem: string | undefined, keyP
 }
 
 /**
- * leafMismatch returns why callers that use these names would currently reject a certificate, regardless of its issuer, or undefined if
- * they would not.
+ * leafMismatch returns why callers that use these names would currently reject a certificate, regardless of its issuer,
+ * or undefined if they would not.
  */
 export function leafMismatch(leaf: Leaf, names: readonly string[], now: number): string | undefined {
   if (leaf.notAfter <= now) return 'the certificate has expired';

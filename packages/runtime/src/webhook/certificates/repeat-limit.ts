@@ -6,8 +6,8 @@ const MAX_REPEATS = 5;
 const WITHIN_MS = 600_000;
 
 /**
- * RepeatLimit limits how often the same content is written again. Otherwise two programs that revert each other's changes would
- * do so as fast as the API server allows.
+ * RepeatLimit limits how often the same content is written again. Otherwise two programs that revert each other's
+ * changes would do so as fast as the API server allows.
  */
 export class RepeatLimit {
   readonly #clock: Clock;
@@ -18,7 +18,9 @@ export class RepeatLimit {
     this.#clock = clock;
   }
 
-  /** take records one more write of `content` to `object`; throws BOWLINE_WEBHOOK_CONTESTED when the limit is reached. */
+  /**
+   * take records one more write of `content` to `object`; throws BOWLINE_WEBHOOK_CONTESTED when the limit is reached.
+   */
   take(object: string, content: string): void {
     const now = this.#clock.monotonic();
     if (content !== this.#what) this.#times = [];

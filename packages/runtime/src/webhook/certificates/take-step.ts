@@ -39,8 +39,8 @@ export async function takeStep(step: Step, state: CertificateState, options: Ste
         : withoutExpired;
     case 'start': {
       const next = state.next && state.next.notAfter > now ? state.next : await newAuthority(options);
-      // Certificates that other replicas serve now were issued by a CA that is trusted now: they expire at the latest after the
-      // lifetime of a leaf.
+      // Certificates that other replicas serve now were issued by a CA that is trusted now: they expire at the latest
+      // after the lifetime of a leaf.
       return await handOver(withoutExpired, next, now + policy.leafValidForMs, options);
     }
   }

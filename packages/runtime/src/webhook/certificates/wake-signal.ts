@@ -1,6 +1,9 @@
 import type { Clock } from '@bowline/machinery';
 
-/** WakeSignal lets a loop wait for a time or for a wake-up, whichever comes first. A wake-up while nothing waits is kept. */
+/**
+ * WakeSignal lets a loop wait for a time or for a wake-up, whichever comes first. A wake-up while nothing waits is
+ * kept.
+ */
 export class WakeSignal {
   readonly #clock: Clock;
   #woken = false;
