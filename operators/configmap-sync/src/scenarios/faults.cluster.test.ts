@@ -1,7 +1,7 @@
 import { sharedControlPlane } from '@bowline/control-plane/testing';
 import { ConfigMap } from '@bowline/kubernetes';
 import { type Client, connect, connectionFrom, createClient, parseKubeconfig } from '@bowline/runtime/client';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { acceleratedClock } from '../../../../test/support/fault-proxy/accelerated-clock.ts';
 import type { Endpoint } from '../../../../test/support/fault-proxy/endpoint.ts';
 import { FaultProxy } from '../../../../test/support/fault-proxy/fault-proxy.ts';
@@ -90,7 +90,9 @@ async function changeEverything(name: string): Promise<void> {
 async function prepare(name: string): Promise<void> {
   await c.source(name);
   const destinations = [name, `${name}-2`, `${name}-3`].map((each) => ({ namespace: c.target, name: each }));
-  await c.sync(name, { ...events, destinations });
+  // On this clock, the ten seconds that the API server gives a review are half a second: too few on a busy machine.
+  const created = () => c.sync(name, { ...events, destinations });
+  await vi.waitFor(created, { timeout: 20_000, interval: 50 });
   await c.untilReady(name);
   await c.idle();
 }
