@@ -100,7 +100,7 @@ const rows: readonly Row[] = [
     input: 'CEL that refers to a missing field',
     attempt: () => s.object({ size: s.integer() }).rule('self.sise > 1'),
     code: 'BOWLINE_SCHEMA_RULE',
-    messageParts: ["undefined field 'sise'", 'known fields are size', 'line 1, column 6', 'correct the rule'],
+    messageParts: ["undefined field 'sise'", 'known fields are size', 'line 1, column 5', 'correct the rule'],
   },
   {
     input: 'CEL with mismatched types',

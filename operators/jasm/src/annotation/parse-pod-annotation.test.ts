@@ -264,7 +264,7 @@ describe('an invalid annotation', () => {
       `${BASE}template: {a: "{{ data.x"}`,
       /^template.a \(line 4\): Invalid value: the template is not valid at line 1: the placeholder is not closed/,
     ],
-    [`${BASE}template: {a: "{{ nothing }}"}`, /^template.a \(line 4\): .*unknown variable nothing/],
+    [`${BASE}template: {a: "{{ nothing }}"}`, /^template.a \(line 4\): .*undeclared reference to 'nothing'/],
     [`${BASE}template: {a b: c}`, /^template.a b \(line 4\): Invalid value: "a b": a key of a Secret/],
     [`${BASE}template: {a: "${'{{ 1 }}'.repeat(201)}"}`, /more than 200 expressions in total/],
     [`${BASE}template: {a: "{{ '${'x'.repeat(8_192)}' }}"}`, /more than 8192 characters in total/],

@@ -89,7 +89,7 @@ function fieldType(type: CelType, name: string, ast: Ast, context: Context): Cel
       const field = type.fields.get(name);
       if (field !== undefined) return field;
       const known = [...type.fields.keys()].join(', ');
-      throw failAt(context, ast, `undefined field '${name}'; known fields are ${known || 'none'}`);
+      throw failAt(context, ast, `undefined field '${name}'`, `known fields are ${known || 'none'}`);
     }
     case 'map':
       return type.value;

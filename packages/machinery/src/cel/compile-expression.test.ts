@@ -35,7 +35,7 @@ describe('compileExpression', () => {
       expect.objectContaining({
         code: 'BOWLINE_CEL_INVALID',
         message:
-          'the expression "site.hots" is not valid: undefined field \'hots\'; known fields are host, port (line 1, column 6)',
+          'the expression "site.hots" is not valid: undefined field \'hots\'; known fields are host, port (line 1, column 5)',
       }),
     );
   });
@@ -220,11 +220,11 @@ describe('compileExpression', () => {
       );
     });
 
-    it('calls it at most seven times', () => {
+    it('calls it at most twice', () => {
       const expression = compileWithAuthorizer("object.all(each, !authorizer.path('/').check(each).allowed())");
       const verbs = (count: number) => ({ authorizer, object: Array.from({ length: count }, () => 'put') });
-      expect(expression.evaluate(verbs(7))).toBe(true);
-      expect(() => expression.evaluate(verbs(8))).toThrow(expect.objectContaining({ code: 'BOWLINE_CEL_BUDGET' }));
+      expect(expression.evaluate(verbs(2))).toBe(true);
+      expect(() => expression.evaluate(verbs(3))).toThrow(expect.objectContaining({ code: 'BOWLINE_CEL_BUDGET' }));
     });
   });
 });

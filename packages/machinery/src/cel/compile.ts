@@ -124,8 +124,13 @@ export function compileChecked(
 }
 
 /** failAt returns an error for a position in an expression. */
-export function failAt(context: Context, ast: Ast, problem: string): CelSyntaxError {
-  return new CelSyntaxError(problem, context.source, ast.pos);
+export function failAt(context: Context, ast: Ast, problem: string, hint?: string): CelSyntaxError {
+  return new CelSyntaxError(problem, context.source, positionOf(ast, context), hint);
+}
+
+/** The position of a field selection is that of its dot, as on the API server. */
+function positionOf(ast: Ast, { source }: Context): number {
+  return ast.op === '.' ? Math.max(source.lastIndexOf('.', ast.pos), 0) : ast.pos;
 }
 
 /** withVariable declares one more variable for a part of an expression. */
@@ -222,7 +227,8 @@ function identifier(name: string, ast: Ast, context: Context): Code {
   }
   if (TYPE_NAMES.includes(name)) return constant(TYPE, new TypeValue(name));
   const known = context.variables.map((each) => each.name);
-  throw failAt(context, ast, `unknown variable ${name}; known variables are ${known.join(', ') || 'none'}`);
+  const hint = `known variables are ${known.join(', ') || 'none'}`;
+  throw failAt(context, ast, `undeclared reference to '${name}' (in container '')`, hint);
 }
 
 /** Two types have dotted names. */

@@ -1,5 +1,5 @@
 // The entry of `@bowline/machinery/cel`. It is separate from the main entry because it loads the CEL and RE2 engines.
-export { admissionVariables } from './admission-variables.ts';
+export { admissionVariables, policyVariables } from './admission-variables.ts';
 export type {
   AccessAttributes,
   AccessDecision,
@@ -8,11 +8,14 @@ export type {
   PathAccessAttributes,
   ResourceAccessAttributes,
 } from './authorizer-values.ts';
+export { compileExpression, type Expression } from './compile-expression.ts';
 export {
-  compileExpression,
-  type Expression,
+  type Activation,
+  CelEnvironment,
+  type CompiledExpression,
   type ExpressionOptions,
   type StepBudget,
   type VariableDeclaration,
-} from './compile-expression.ts';
+} from './environment.ts';
 export { escapeFieldName } from './field-names.ts';
+export { CelSyntaxError } from './syntax-error.ts';

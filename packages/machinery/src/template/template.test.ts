@@ -31,7 +31,7 @@ describe('compileTemplate', () => {
     ['a\nb {{ }}', /line 2: the placeholder is empty/],
     ['{{ "}} ', /not closed/],
     ['{{ data.host + 1 }}', /no matching overload/],
-    ['{{ nothing }}', /unknown variable nothing/],
+    ['{{ nothing }}', /undeclared reference to 'nothing'/],
     ['{{ data }}', /no matching overload/],
     ['{{ [data.host] }}', /no matching overload/],
     ["{{ data.host), string('x' }}", /not valid/],

@@ -1,4 +1,5 @@
-import { compileExpression, type Expression, type StepBudget } from '../cel/compile-expression.ts';
+import { compileExpression, type Expression } from '../cel/compile-expression.ts';
+import type { StepBudget } from '../cel/environment.ts';
 import { memoizeByText } from '../collections/memoize-by-text.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 

@@ -21,7 +21,10 @@ export const REFUSED: readonly (readonly [expression: string, text: string])[] =
   ['has(object.data) &&', 'the expression "has(object.data) &&" is not valid'],
   ["request.uid == 'x'", "undefined field 'uid'; known fields are kind, resource"],
   ["request.object.kind == 'x'", "undefined field 'object'"],
-  ["variables.x == 'x'", 'unknown variable variables; known variables are object, oldObject, request'],
+  [
+    "variables.x == 'x'",
+    "undeclared reference to 'variables' (in container ''); known variables are object, oldObject, request",
+  ],
   ['object.spec.frob()', 'unknown method frob'],
   ["authorizer.check('get').allowed()", "found no matching overload for 'check'"],
   ["authorizer.group('').resource('pods').check('get')", 'is of type decision, but must be a bool'],

@@ -12,7 +12,7 @@ it.each(REFUSED)('rejects %s and explains why', (expression, text) => {
 
 it('rejects a variable that the API server declares but never sets for webhooks', () => {
   expect(matchConditionsProblem([{ name: 'a', expression: "namespaceObject.metadata.name == 'x'" }])).toContain(
-    'unknown variable namespaceObject',
+    "undeclared reference to 'namespaceObject'",
   );
 });
 

@@ -8,6 +8,10 @@ import { defaultTolerations } from './default-tolerations.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { ownerReferences } from './owner-references.ts';
 import { podPriority } from './pod-priority.ts';
+import { paramAccess } from './policies/param-access.ts';
+import { PolicyIndex } from './policies/policy.ts';
+import { keepPolicyStatus } from './policies/policy-status.ts';
+import { validatingPolicies } from './policies/validating-policies.ts';
 import { QuotaLedger } from './quota/quota-ledger.ts';
 import { keepQuotaStatus } from './quota/quota-status.ts';
 import { resourceQuotas } from './quota/resource-quotas.ts';
@@ -38,7 +42,7 @@ export interface AdmissionOptions {
 
 /**
  * ServerAdmission holds the admission plugins of every write. Disposing of it closes connections to webhooks and stops
- * counting quota usage.
+ * counting quota usage and writing the status of policies.
  */
 export interface ServerAdmission extends Disposable {
   /** In the order in which they run. */
@@ -54,6 +58,8 @@ export function createAdmission(options: AdmissionOptions): ServerAdmission {
   const client = new WebhookClient(options);
   const ledger = new QuotaLedger(storage);
   const quotaStatus = keepQuotaStatus({ ...options, ledger });
+  const policies = new PolicyIndex(storage);
+  const policyStatus = keepPolicyStatus(options);
   const webhooks = { storage, registry, client, authorizer };
   return {
     plugins: [
@@ -63,12 +69,16 @@ export function createAdmission(options: AdmissionOptions): ServerAdmission {
       defaultTolerations(),
       ownerReferences(authorizer, registry),
       mutatingWebhooks(webhooks),
+      paramAccess({ storage, registry, authorizer }),
+      validatingPolicies({ storage, registry, authorizer, index: policies }),
       validatingWebhooks(webhooks),
       warnUnenforced(),
       resourceQuotas(ledger),
     ],
     [Symbol.dispose]() {
       client[Symbol.dispose]();
+      policyStatus[Symbol.dispose]();
+      policies[Symbol.dispose]();
       quotaStatus[Symbol.dispose]();
       ledger[Symbol.dispose]();
     },

@@ -8,6 +8,7 @@ import {
   resolveFieldPath,
   type StructuralSchema,
 } from '@bowline/machinery/schema';
+import { locatedProblem } from '../registry/kinds/shared/located-problem.ts';
 import { forbidden, invalid, notSupported, required } from '../registry/kinds/shared/problems.ts';
 import { asSchema, below, type SchemaProps } from './schema-props.ts';
 
@@ -70,6 +71,9 @@ function rulesBelow(schema: SchemaProps, path: string, isRoot: boolean, list: st
   return found;
 }
 
+/** Where a problem without a position is shown. */
+const START = { line: 1, column: 1 };
+
 function compileProblem(fault: RuleFault | undefined, rule: ValidationRule | undefined, path: string): FieldProblem {
   const part = fault?.part ?? 'rule';
   if (part === 'optionalOldSelf')
@@ -82,15 +86,10 @@ function compileProblem(fault: RuleFault | undefined, rule: ValidationRule | und
   const prefix = part === 'rule' ? '' : 'messageExpression ';
   const ofType =
     part === 'rule' ? 'cel expression must evaluate to a bool' : 'messageExpression must evaluate to a string';
-  const why = fault?.isType ? ofType : `${prefix}compilation failed: ${located(fault, source)}`;
+  const why = fault?.isType
+    ? ofType
+    : `${prefix}compilation failed: ${locatedProblem(fault?.detail ?? '', source, fault?.at ?? START)}`;
   return { ...invalid(`${path}.${part}`, '', ''), message: `Invalid value: ${ruleText(rule)}: ${why}` };
-}
-
-/** located formats a problem of an expression with the source line and a marker at its position. */
-function located(fault: RuleFault | undefined, source: string): string {
-  const { line, column } = fault?.at ?? { line: 1, column: 1 };
-  const text = source.split('\n')[line - 1] ?? '';
-  return `ERROR: <input>:${line}:${column}: ${fault?.detail ?? ''}\n | ${text}\n | ${'.'.repeat(column - 1)}^`;
 }
 
 /** ruleText returns a rule as the API server shows it: with all of its members, in their order. */

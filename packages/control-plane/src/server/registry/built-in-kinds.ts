@@ -304,6 +304,21 @@ export const BUILT_IN_KINDS: readonly {
         categories: ['api-extensions'],
       },
       {
+        kind: 'ValidatingAdmissionPolicy',
+        resource: 'validatingadmissionpolicies',
+        singular: 'validatingadmissionpolicy',
+        scope: 'Cluster',
+        categories: ['api-extensions'],
+        subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'] }],
+      },
+      {
+        kind: 'ValidatingAdmissionPolicyBinding',
+        resource: 'validatingadmissionpolicybindings',
+        singular: 'validatingadmissionpolicybinding',
+        scope: 'Cluster',
+        categories: ['api-extensions'],
+      },
+      {
         kind: 'ValidatingWebhookConfiguration',
         resource: 'validatingwebhookconfigurations',
         singular: 'validatingwebhookconfiguration',

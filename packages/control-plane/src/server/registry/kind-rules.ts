@@ -1,4 +1,6 @@
 import type { KindRules } from './built-in-strategy.ts';
+import { validatingAdmissionPolicyRules } from './kinds/admissionregistration/validating-admission-policy.ts';
+import { validatingAdmissionPolicyBindingRules } from './kinds/admissionregistration/validating-admission-policy-binding.ts';
 import { mutatingWebhookRules, validatingWebhookRules } from './kinds/admissionregistration/webhook-configuration.ts';
 import { controllerRevisionRules } from './kinds/apps/controller-revision.ts';
 import { daemonSetRules } from './kinds/apps/daemon-set.ts';
@@ -68,5 +70,7 @@ export const KIND_RULES: Readonly<Record<string, KindRules>> = {
   'ServiceAccount.': { returnsDeletedObject: true },
   'StatefulSet.apps': statefulSetRules,
   'StorageClass.storage.k8s.io': storageClassRules,
+  'ValidatingAdmissionPolicy.admissionregistration.k8s.io': validatingAdmissionPolicyRules,
+  'ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io': validatingAdmissionPolicyBindingRules,
   'ValidatingWebhookConfiguration.admissionregistration.k8s.io': validatingWebhookRules,
 };

@@ -31,12 +31,12 @@ export function nameProblems(name: string, rule: NameRule): string[] {
     case 'service':
       return dns1035LabelProblems(name);
     case 'path':
-      return pathProblems(name);
+      return namePathProblems(name);
   }
 }
 
-/** RBAC names may contain colons and capitals, but must be valid path segments. */
-function pathProblems(name: string): string[] {
+/** namePathProblems validates a name that may contain colons and capitals, but must be a valid path segment. */
+export function namePathProblems(name: string): string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`];
   return ['/', '%'].filter((mark) => name.includes(mark)).map((mark) => `may not contain '${mark}'`);
 }

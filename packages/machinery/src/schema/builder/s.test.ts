@@ -200,7 +200,7 @@ describe('schemas that the API server would reject', () => {
       'a rule about an unknown field',
       () => s.object({ size: s.integer() }).rule('self.sise > 1'),
       'BOWLINE_SCHEMA_RULE',
-      /the rule "self.sise > 1": undefined field 'sise'; known fields are size \(line 1, column 6\)/,
+      /the rule "self.sise > 1": undefined field 'sise'; known fields are size \(line 1, column 5\)/,
     ],
     [
       'a rule that compares two types',

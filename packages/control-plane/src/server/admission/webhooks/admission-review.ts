@@ -1,22 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { apiVersionOf } from '@bowline/kubernetes';
 import { canonicalJson } from '../../json/canonical-json.ts';
-import type { ApiResource, Draft } from '../../registry/api-resource.ts';
+import type { ApiResource } from '../../registry/api-resource.ts';
 import { type Status, StatusError } from '../../status/api-status.ts';
 import type { AdmissionRequest } from '../admission.ts';
+import { requestOf } from '../matching/described-request.ts';
 import { CallFailure } from './call-failure.ts';
 
 const API_VERSION = 'admission.k8s.io/v1';
 const KIND = 'AdmissionReview';
 /** Versions in which a response is parsed; it must nevertheless have the version of the request. */
 const REVIEW_VERSIONS: readonly string[] = [API_VERSION, 'admission.k8s.io/v1beta1'];
-
-/** GroupVersionKind names a kind in a review. */
-interface GroupVersionKind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-}
 
 /** Verdict is the valid response of a webhook. */
 export interface Verdict {
@@ -28,58 +21,10 @@ export interface Verdict {
   readonly auditAnnotations: Readonly<Record<string, string>>;
 }
 
-/** kindOf returns the kind of the object in a request: the kind of the resource, unless the subresource has its own. */
-export function kindOf(resource: ApiResource, subresource: string): GroupVersionKind {
-  const part = resource.subresources.get(subresource);
-  const { group, version, kind } = part?.creates ?? resource;
-  return { group: part?.group ?? group, version: part?.version ?? version, kind: part?.kind ?? kind };
-}
-
-/** withType returns the object with apiVersion and kind set, as a webhook receives it. */
-export function withType(kind: GroupVersionKind, object: Draft): Draft {
-  const { apiVersion: _, kind: __, ...rest } = object;
-  return { apiVersion: apiVersionOf(kind), kind: kind.kind, ...rest };
-}
-
 /** Review is a request to a webhook. */
 export interface Review {
   readonly uid: string;
   readonly body: string;
-}
-
-/** requestOf returns the request of a review, in the version of `resource`. Match conditions receive the same. */
-export function requestOf(request: AdmissionRequest, resource: ApiResource, uid: string): Record<string, unknown> {
-  const { subresource, operation, user, name, namespace } = request;
-  const kind = kindOf(resource, subresource);
-  const { username, uid: userId, groups, extra } = user;
-  return {
-    uid,
-    kind,
-    resource: resourceOf(resource),
-    subResource: subresource || undefined,
-    requestKind: kindOf(request.resource, subresource),
-    requestResource: resourceOf(request.resource),
-    requestSubResource: subresource || undefined,
-    name: name || undefined,
-    namespace: namespace || undefined,
-    operation,
-    userInfo: {
-      username: username || undefined,
-      uid: userId || undefined,
-      groups: groups.length > 0 ? groups : undefined,
-      extra: extra && Object.keys(extra).length > 0 ? extra : undefined,
-    },
-    object: request.object ? withType(kind, request.object) : null,
-    oldObject: request.old ? withType(kind, request.old) : null,
-    dryRun: request.dryRun,
-    options: optionsOf(request),
-  };
-}
-
-/** optionsOf returns the options of the request; those of a patch become create or update options. */
-function optionsOf({ operation, options }: AdmissionRequest): Record<string, unknown> {
-  if (operation !== 'CREATE' && operation !== 'UPDATE') return options;
-  return { ...options, kind: operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions', force: undefined };
 }
 
 /** reviewOf returns the review that asks whether a request is allowed. */
@@ -89,10 +34,6 @@ export function reviewOf(request: AdmissionRequest, resource: ApiResource): Revi
     uid,
     body: canonicalJson({ kind: KIND, apiVersion: API_VERSION, request: requestOf(request, resource, uid) }),
   };
-}
-
-function resourceOf({ group, version, resource }: ApiResource): Record<string, string> {
-  return { group, version, resource };
 }
 
 /**

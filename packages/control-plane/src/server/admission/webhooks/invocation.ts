@@ -1,17 +1,16 @@
-import type { Selector } from '@bowline/machinery';
 import type { Authorizer } from '../../authorization/authorizer.ts';
-import type { ApiResource, Draft } from '../../registry/api-resource.ts';
+import type { ApiResource } from '../../registry/api-resource.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { badRequest, forbidden, internalError, notFound } from '../../status/api-status.ts';
+import { badRequest, forbidden, internalError } from '../../status/api-status.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { keyIn } from '../../storage/stored.ts';
 import type { AdmissionRequest } from '../admission.ts';
+import { matchedResource } from '../matching/match-rules.ts';
+import { selectsRequest } from '../matching/selectors.ts';
 import { denial, readVerdict, reviewOf, type Verdict } from './admission-review.ts';
 import { CallFailure } from './call-failure.ts';
-import { meetsConditions } from './match-conditions.ts';
-import { matchedResource } from './match-rules.ts';
 import type { Webhook } from './webhook.ts';
 import type { WebhookClient } from './webhook-client.ts';
+import { meetsWebhookConditions } from './webhook-conditions.ts';
 
 /** WebhookParts holds the dependencies of calling webhooks. */
 export interface WebhookParts {
@@ -30,37 +29,11 @@ export async function matchingResource(
   webhook: Webhook,
   request: AdmissionRequest,
 ): Promise<ApiResource | undefined> {
-  const { namespaceSelector, objectSelector } = webhook;
   const resource = matchedResource(webhook, request, registry);
-  if (!resource) return undefined;
-  if (!namespaceSelector || !objectSelector) throw internalError('a selector of the webhook is not valid');
-  const { object, old } = request;
-  if (!selects(objectSelector, object) && !selects(objectSelector, old)) return undefined;
-  if (!selectsNamespace(storage, namespaceSelector, request)) return undefined;
-  const conditions = await meetsConditions(authorizer, webhook, request, resource);
+  if (!resource || !selectsRequest(storage, webhook, request)) return undefined;
+  const conditions = await meetsWebhookConditions(authorizer, webhook, request, resource);
   if ('problem' in conditions) throw forbidden(request.resource, request.name, conditions.problem);
   return conditions.matches ? resource : undefined;
-}
-
-function selects(selector: Selector<unknown>, object: Draft | undefined): boolean {
-  if (selector.requirements.length === 0) return true;
-  return object !== undefined && selector.matches(object.metadata.labels);
-}
-
-/**
- * A namespace selector never excludes cluster-scoped objects; a namespace is matched by its own labels, as they will be
- * stored.
- */
-function selectsNamespace(storage: Storage, selector: Selector<unknown>, request: AdmissionRequest): boolean {
-  const { resource, subresource, namespace, name, operation, object } = request;
-  const isNamespace = resource.resource === 'namespaces' && resource.group === '';
-  if (selector.requirements.length === 0 || (namespace === '' && !isNamespace)) return true;
-  if (isNamespace && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE'))
-    return selector.matches(object?.metadata.labels);
-  const which = namespace || name;
-  const stored = storage.get('namespaces', keyIn('', which));
-  if (!stored) throw notFound({ group: '', resource: 'namespaces' }, which);
-  return selector.matches(stored.labels);
 }
 
 /**

@@ -11,9 +11,9 @@ import { canonicalJson } from '../../json/canonical-json.ts';
 import type { ApiResource, Draft, Strategy } from '../../registry/api-resource.ts';
 import { internalError, StatusError } from '../../status/api-status.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts';
-import { kindOf, withType } from './admission-review.ts';
+import { applyChanges, kindOf, withProjectedObjects, withType } from '../matching/described-request.ts';
+import { isExempt } from '../matching/match-rules.ts';
 import { invoke, matchingResource, type WebhookParts } from './invocation.ts';
-import { isExempt } from './match-rules.ts';
 import { type Webhook, webhooksIn } from './webhook.ts';
 
 /** ReinvocationState holds the state of a request between the two rounds in which it passes through the webhooks. */
@@ -46,7 +46,7 @@ export function mutatingWebhooks(parts: WebhookParts): AdmissionPlugin {
     const before = requests.get(given);
     const rounds = before ?? { reinvocable: new Set(), outdated: new Set(), lastObject: '' };
     requests.set(given, rounds);
-    const request = asWebhookRequest(given);
+    const request = withProjectedObjects(given);
     // Other plugins may have changed the object since the first round.
     if (before && canonicalJson(request.object) !== before.lastObject) markOutdated(rounds);
     let again: 'again' | undefined;
@@ -146,24 +146,4 @@ function replaceMembers(target: object, source: object): void {
   for (const name of Object.keys(target)) if (!Object.hasOwn(source, name)) Reflect.deleteProperty(target, name);
   for (const [name, value] of Object.entries(source))
     Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true });
-}
-
-/**
- * asWebhookRequest returns a request as webhooks see it: a request for a subresource of another kind, such as Scale, holds objects
- * of that kind.
- */
-export function asWebhookRequest(request: AdmissionRequest): AdmissionRequest {
-  const { object, old } = request;
-  const projection = projectionOf(request);
-  if (!projection) return request;
-  return { ...request, object: object && projection.project(object), old: old && projection.project(old) };
-}
-
-/** applyChanges copies the changes that were made to the webhook request back to the original request. */
-export function applyChanges(request: AdmissionRequest, seen: AdmissionRequest): void {
-  if (request !== seen && request.object && seen.object) projectionOf(request)?.applyTo(request.object, seen.object);
-}
-
-function projectionOf({ resource, subresource }: AdmissionRequest) {
-  return subresource === '' ? undefined : resource.subresources.get(subresource)?.projection;
 }

@@ -1,8 +1,8 @@
 import type { ApiResource } from '../../registry/api-resource.ts';
 import type { AdmissionPlugin } from '../admission.ts';
+import { withProjectedObjects } from '../matching/described-request.ts';
+import { isExempt } from '../matching/match-rules.ts';
 import { invoke, matchingResource, type WebhookParts } from './invocation.ts';
-import { isExempt } from './match-rules.ts';
-import { asWebhookRequest } from './mutating-webhooks.ts';
 import { type Webhook, webhooksIn } from './webhook.ts';
 
 /** validatingWebhooks calls the stored validating webhooks concurrently: one denial is enough to reject the write. */
@@ -12,7 +12,7 @@ export function validatingWebhooks(parts: WebhookParts): AdmissionPlugin {
     validate(given) {
       const webhooks = webhooksIn(parts.storage, 'validating');
       if (webhooks.length === 0 || isExempt(given)) return;
-      const request = asWebhookRequest(given);
+      const request = withProjectedObjects(given);
       return callWebhooks();
 
       async function callWebhooks(): Promise<void> {

@@ -1,7 +1,9 @@
 import type { LabelSelector, RuleWithOperations, WebhookClientConfig } from '@bowline/kubernetes';
-import { labelSelector, type Selector } from '@bowline/machinery';
 import type { Storage } from '../../storage/storage.ts';
 import { objectOf, type Stored } from '../../storage/stored.ts';
+import type { MatchCondition } from '../matching/conditions.ts';
+import type { MatchRules } from '../matching/match-rules.ts';
+import { type MatchSelectors, readSelector } from '../matching/selectors.ts';
 
 /** WEBHOOK_COLLECTIONS holds the collections that store webhook configurations. */
 export const WEBHOOK_COLLECTIONS = {
@@ -12,25 +14,14 @@ export const WEBHOOK_COLLECTIONS = {
 /** WebhookType distinguishes mutating and validating webhooks. */
 export type WebhookType = keyof typeof WEBHOOK_COLLECTIONS;
 
-/** MatchCondition is a CEL expression that must be true for a webhook to be called. */
-export interface MatchCondition {
-  readonly name: string;
-  readonly expression: string;
-}
-
 /** Webhook is one webhook of a stored configuration, with defaults applied. */
-export interface Webhook {
+export interface Webhook extends MatchRules, MatchSelectors {
   /** Identifies the webhook, also among others of the same name. */
   readonly id: string;
   readonly name: string;
   readonly configuration: string;
   readonly clientConfig: WebhookClientConfig;
-  readonly rules: readonly RuleWithOperations[];
   readonly failsOpen: boolean;
-  readonly matchesEquivalents: boolean;
-  /** Undefined for a selector that no API server would have stored. */
-  readonly namespaceSelector: Selector<unknown> | undefined;
-  readonly objectSelector: Selector<unknown> | undefined;
   readonly matchConditions: readonly MatchCondition[];
   readonly timeoutSeconds: number;
   readonly hasSideEffects: boolean;
@@ -89,8 +80,8 @@ function webhooksOf(stored: Stored): Webhook[] {
       rules: fields.rules ?? [],
       failsOpen: fields.failurePolicy === 'Ignore',
       matchesEquivalents: fields.matchPolicy !== 'Exact',
-      namespaceSelector: selectorOf(fields.namespaceSelector),
-      objectSelector: selectorOf(fields.objectSelector),
+      namespaceSelector: readSelector(fields.namespaceSelector),
+      objectSelector: readSelector(fields.objectSelector),
       matchConditions: (fields.matchConditions ?? []).map((each) => ({
         name: each.name ?? '',
         expression: each.expression ?? '',
@@ -100,12 +91,4 @@ function webhooksOf(stored: Stored): Webhook[] {
       isReinvoked: fields.reinvocationPolicy === 'IfNeeded',
     };
   });
-}
-
-function selectorOf(selector: LabelSelector | undefined): Selector<unknown> | undefined {
-  try {
-    return labelSelector(selector ?? {});
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CASES as ADMISSION_POLICIES } from './admission-policy-cases.test-support.ts';
 import { type BothServers, compareKinds } from './compare-kinds.test-support.ts';
 import { CASES as SERVICES } from './core/service/service-cases.test-support.ts';
 import { CASES as CORE } from './core-cases.test-support.ts';
@@ -16,7 +17,7 @@ afterAll(async () => {
 });
 
 describe('built-in kinds are defaulted, validated and displayed as by the real server', () => {
-  const cases = [...CORE, ...SERVICES, ...NETWORK, ...STORAGE, ...POLICY, ...EVENTS];
+  const cases = [...CORE, ...SERVICES, ...NETWORK, ...STORAGE, ...POLICY, ...ADMISSION_POLICIES, ...EVENTS];
   it.each(cases.map(([sentence, ...steps]) => ({ sentence, steps })))('$sentence', async ({ steps }) => {
     for (const step of steps) {
       const { real, ours } = await both.sendToBoth(step);

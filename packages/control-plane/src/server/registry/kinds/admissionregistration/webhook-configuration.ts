@@ -4,7 +4,7 @@ import type { Draft } from '../../api-resource.ts';
 import type { KindRules } from '../../built-in-strategy.ts';
 import { AGE, as, count } from '../shared/column.ts';
 import type { PartialObject } from '../shared/partial-object.ts';
-import { loadConditionCompiler } from './webhook-conditions.ts';
+import { loadCelEngine } from './cel-engine.ts';
 import { webhookProblems } from './webhook-problems.ts';
 
 const TIMEOUT_SECONDS = 10;
@@ -22,9 +22,7 @@ function webhookRules(mutates: boolean): KindRules {
       for (const webhook of webhooksOf(object)) defaultWebhook(webhook, mutates);
     },
     loadForValidate: (object) =>
-      webhooksOf(object).some(({ matchConditions = [] }) => matchConditions.length > 0)
-        ? loadConditionCompiler()
-        : undefined,
+      webhooksOf(object).some(({ matchConditions = [] }) => matchConditions.length > 0) ? loadCelEngine() : undefined,
     validate: (object, old) => webhookProblems(webhooksOf(object), old && webhooksOf(old), mutates),
     countsGeneration: (object, old) => canonicalJson(object.webhooks ?? null) !== canonicalJson(old.webhooks ?? null),
     columns: [

@@ -3,19 +3,17 @@ import {
   dns1035LabelProblems,
   dnsSubdomainProblems,
   type FieldProblem,
-  labelKeyProblems,
   validateLabelSelector,
 } from '@bowline/machinery';
 import type { PartialObject } from '../shared/partial-object.ts';
-import { duplicate, invalid, invalids, notSupported, required, tooMany } from '../shared/problems.ts';
-import { expressionProblems } from './webhook-conditions.ts';
-import { ruleProblems } from './webhook-rule-problems.ts';
+import { duplicate, invalid, invalids, notSupported, required } from '../shared/problems.ts';
+import { matchConditionProblems } from './match-condition-problems.ts';
+import { ruleProblems } from './rule-problems.ts';
 
 type Webhook = PartialObject<MutatingWebhook>;
 
 const SIDE_EFFECTS = ['None', 'NoneOnDryRun'];
 const REVIEW_VERSIONS = ['v1', 'v1beta1'];
-const MAX_CONDITIONS = 64;
 
 /** webhookProblems validates the webhooks of a configuration. Unchanged expressions are not validated again. */
 export function webhookProblems(
@@ -29,7 +27,10 @@ export function webhookProblems(
   );
   return webhooks.flatMap((webhook, index) => {
     const at = `webhooks[${index}]`;
-    const problems = [...oneProblems(at, webhook, mutates), ...conditionProblems(at, webhook, alreadyValidated)];
+    const problems = [
+      ...oneProblems(at, webhook, mutates),
+      ...matchConditionProblems(`${at}.matchConditions`, webhook.matchConditions ?? [], { alreadyValidated }),
+    ];
     const { name = '' } = webhook;
     if (name !== '' && names.has(name)) problems.push(duplicate(`${at}.name`, name));
     names.add(name);
@@ -132,27 +133,4 @@ function serviceProblems(
         problems.push(invalid(field, path, `segment[${index}]: ${detail}`));
   }
   return problems;
-}
-
-function conditionProblems(
-  at: string,
-  { matchConditions = [] }: Webhook,
-  alreadyValidated: ReadonlySet<unknown>,
-): FieldProblem[] {
-  const field = `${at}.matchConditions`;
-  if (matchConditions.length > MAX_CONDITIONS) return [tooMany(field, matchConditions.length, MAX_CONDITIONS)];
-  const names = new Set<string>();
-  return matchConditions.flatMap(({ name = '', expression = '' }, index) => {
-    const here = `${field}[${index}]`;
-    const problems: FieldProblem[] = [];
-    if (expression.trim() === '') problems.push(required(`${here}.expression`));
-    else if (!alreadyValidated.has(expression)) problems.push(...expressionProblems(`${here}.expression`, expression));
-    if (name === '') problems.push(required(`${here}.name`));
-    else {
-      problems.push(...invalids(`${here}.name`, name, labelKeyProblems(name)));
-      if (names.has(name)) problems.push(duplicate(`${here}.name`, name));
-      names.add(name);
-    }
-    return problems;
-  });
 }

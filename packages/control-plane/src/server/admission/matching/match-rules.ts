@@ -1,43 +1,48 @@
-import type { RuleWithOperations } from '@bowline/kubernetes';
+import type { NamedRuleWithOperations } from '@bowline/kubernetes';
 import type { ApiResource } from '../../registry/api-resource.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { AdmissionRequest } from '../admission.ts';
-import type { Webhook } from './webhook.ts';
 
 const ANY = '*';
 const ADMISSION_GROUP = 'admissionregistration.k8s.io';
 
+/** MatchRules selects requests by their resource and operation, and by names where a rule has any. */
+export interface MatchRules {
+  readonly rules: readonly NamedRuleWithOperations[];
+  /** Whether a rule for another version of the written resource matches too. */
+  readonly matchesEquivalents: boolean;
+}
+
 /**
- * isExempt reports whether no webhook is called for a request: a webhook that could deny its own removal could not be
- * removed.
+ * isExempt reports whether a request is admitted without webhooks and policies: one that could deny its own removal
+ * could not be removed.
  */
 export function isExempt({ resource }: AdmissionRequest): boolean {
   return resource.group === ADMISSION_GROUP;
 }
 
 /**
- * matchedResource returns the resource, in the version that a webhook expects, that matches one of its rules; undefined
- * if none matches. A rule for another version of the written resource matches too, unless the webhook requires exact
- * matches.
+ * matchedResource returns the resource, in the version that a rule names, that matches one of the rules; undefined if
+ * none matches.
  */
 export function matchedResource(
-  webhook: Webhook,
+  { rules, matchesEquivalents }: MatchRules,
   request: AdmissionRequest,
   registry: Registry,
 ): ApiResource | undefined {
   const { resource } = request;
-  if (webhook.rules.some((rule) => matches(rule, request, resource))) return resource;
-  if (!webhook.matchesEquivalents || webhook.rules.length === 0) return undefined;
+  if (rules.some((rule) => matches(rule, request, resource))) return resource;
+  if (!matchesEquivalents || rules.length === 0) return undefined;
   const equivalents = equivalentsOf(resource, registry);
   if (equivalents.length === 0) return undefined;
-  for (const rule of webhook.rules) {
+  for (const rule of rules) {
     const equivalent = equivalents.find((each) => matches(rule, request, each));
     if (equivalent) return equivalent;
   }
   return undefined;
 }
 
-/** The served resources change rarely, and every write evaluates the rules of every webhook. */
+/** The served resources change rarely, and every write evaluates the rules of every webhook and policy. */
 const known = new WeakMap<ApiResource, { readonly generation: number; readonly equivalents: readonly ApiResource[] }>();
 
 /**
@@ -56,18 +61,24 @@ function equivalentsOf(resource: ApiResource, registry: Registry): readonly ApiR
   return equivalents;
 }
 
-function matches(rule: RuleWithOperations, request: AdmissionRequest, resource: ApiResource): boolean {
+function matches(rule: NamedRuleWithOperations, request: AdmissionRequest, resource: ApiResource): boolean {
   return (
     has(rule.operations, request.operation) &&
     has(rule.apiGroups, resource.group) &&
     has(rule.apiVersions, resource.version) &&
     hasScope(rule.scope, request) &&
-    (rule.resources ?? []).some((each) => isResource(each, resource.resource, request.subresource))
+    (rule.resources ?? []).some((each) => isResource(each, resource.resource, request.subresource)) &&
+    hasName(rule.resourceNames, request.name)
   );
 }
 
 function has(values: readonly string[] | undefined, value: string): boolean {
   return values?.some((each) => each === ANY || each === value) ?? false;
+}
+
+/** No names are all names. */
+function hasName(names: readonly string[] = [], name: string): boolean {
+  return names.length === 0 || names.includes(name);
 }
 
 /** A Namespace object is cluster-scoped, although the request has its namespace set. */
