@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ControlPlaneAccess } from '@bowline/control-plane';
 import { connect, connectionFrom, parseKubeconfig, type Transport } from '@bowline/runtime/client';
 import { parse as parseYaml } from 'yaml';
+import { differences } from './differences.ts';
 import { type NormalisedResponse, normalised } from './normalise.ts';
 import type { Case, Step } from './step.ts';
 
@@ -23,6 +25,8 @@ interface RawAndNormalised {
 }
 
 const MAX_WAIT_MS = 15_000;
+const MAX_REPEAT_MS = 5_000;
+const REPEAT_INTERVAL_MS = 50;
 
 /** Pair is a real and an embedded control plane that get the same requests. */
 export class Pair implements AsyncDisposable {
@@ -43,10 +47,20 @@ export class Pair implements AsyncDisposable {
     const real: unknown[] = [];
     const ours: unknown[] = [];
     for (const step of steps) {
-      const [theirs, mine] = await Promise.all([
-        send(this.#real, filled(step, names, real), names),
-        send(this.#ours, filled(step, names, ours), names),
-      ]);
+      const sendToBoth = () =>
+        Promise.all([
+          send(this.#real, filled(step, names, real), names),
+          send(this.#ours, filled(step, names, ours), names),
+        ]);
+      let [theirs, mine] = await sendToBoth();
+      const repeatsUntil = performance.now() + (step.repeats ? MAX_REPEAT_MS : 0);
+      while (
+        performance.now() < repeatsUntil &&
+        differences(theirs.normalisedResponse, mine.normalisedResponse).length > 0
+      ) {
+        await delay(REPEAT_INTERVAL_MS);
+        [theirs, mine] = await sendToBoth();
+      }
       real.push(theirs.body);
       ours.push(mine.body);
       yield { step, real: theirs.normalisedResponse, ours: mine.normalisedResponse };
@@ -69,7 +83,7 @@ export class Pair implements AsyncDisposable {
         const { normalisedResponse } = await send(transport, { method: 'GET', path }, { namespace: '-', own: '-' });
         if (normalisedResponse.code === 200) break;
         if (attempt > 600) throw new Error(`${path} does not exist: ${JSON.stringify(normalisedResponse.body)}`);
-        await new Promise((resolve) => setTimeout(resolve, 25));
+        await delay(25);
       }
     }
   }

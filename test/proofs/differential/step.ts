@@ -9,6 +9,11 @@ export interface Step {
   readonly headers?: Readonly<Record<string, string>>;
   /** The number of lines to read from a stream. Defaults to reading to the end. */
   readonly lines?: number;
+  /**
+   * Whether the step is repeated until both responses agree, for at most 5 s: the real server applies some objects, such as
+   * admission policies, with a delay.
+   */
+  readonly repeats?: boolean;
 }
 
 /** Case is a sequence of requests. */
@@ -51,6 +56,11 @@ export function patch(path: string, body: unknown, headers: Headers): Step {
 /** apply returns a server-side apply with a field manager. */
 export function apply(path: string, body: unknown, manager = 'me', more = ''): Step {
   return patch(`${path}?fieldManager=${manager}${more}`, body, APPLY);
+}
+
+/** repeated returns a step that is repeated until both responses agree. */
+export function repeated(step: Step): Step {
+  return { ...step, repeats: true };
 }
 
 export function remove(path: string, body?: unknown): Step {

@@ -18,13 +18,17 @@ export interface ComponentSettings {
   readonly apiServerFlags: readonly string[];
 }
 
-/** The controllers a cluster always needs: garbage collection, namespaces, ServiceAccounts, aggregated roles. */
+/**
+ * The controllers a cluster always needs: garbage collection, namespaces, ServiceAccounts, aggregated roles, the status of
+ * admission policies.
+ */
 const essentialControllers = [
   'clusterrole-aggregation-controller',
   'garbage-collector-controller',
   'namespace-controller',
   'root-ca-certificate-publisher-controller',
   'serviceaccount-controller',
+  'validatingadmissionpolicy-status-controller',
 ];
 
 /** componentKubeconfig returns the path of a component's kubeconfig in the control plane's folder. */

@@ -20,7 +20,7 @@ export interface KubernetesOptions {
   readonly scheduler?: boolean | undefined;
   /**
    * Runs the workload controllers (Deployments, Jobs, …), quotas and nodes. Defaults to true. If false, only garbage collection,
-   * namespaces, ServiceAccounts and aggregated roles are managed.
+   * namespaces, ServiceAccounts, aggregated roles and the status of admission policies are managed.
    */
   readonly workloads?: boolean | undefined;
   /**

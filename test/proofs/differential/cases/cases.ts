@@ -1,5 +1,6 @@
 import type { Case } from '../step.ts';
 import { access } from './access.ts';
+import { admissionPolicies } from './admission-policies.ts';
 import { badInput } from './bad-input.ts';
 import { definitions } from './definitions.ts';
 import { deletion } from './deletion.ts';
@@ -24,6 +25,7 @@ export const cases: readonly Case[] = [
   ...validation,
   ...definitions,
   ...access,
+  ...admissionPolicies,
   ...badInput,
   ...regressions,
 ];

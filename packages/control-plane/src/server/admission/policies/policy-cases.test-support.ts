@@ -208,3 +208,25 @@ export const CASES: readonly PolicyCase[] = [
     creates: [{}, { none: 'x' }],
   },
 ];
+
+/** WARNINGS covers bindings that deny nothing. */
+export const WARNINGS: readonly PolicyCase[] = [
+  {
+    sentence: 'warnings instead of a denial',
+    policy: validate({ ...SIZE, message: 'too large' }, { expression: "object.data.size != '5'" }),
+    bindings: [{ validationActions: ['Warn', 'Audit'] }],
+    creates: [{ size: '5' }, { size: '3' }, { other: '1' }],
+  },
+  {
+    sentence: 'a binding that warns and one that denies',
+    policy: validate(SIZE),
+    bindings: [{ validationActions: ['Warn'] }, { validationActions: ['Deny'] }],
+    creates: [{ size: '5' }],
+  },
+  {
+    sentence: 'two bindings of the same warning',
+    policy: validate(SIZE),
+    bindings: [{ validationActions: ['Warn'] }, { validationActions: ['Warn'] }],
+    creates: [{ size: '5' }],
+  },
+];
