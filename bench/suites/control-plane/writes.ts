@@ -15,6 +15,8 @@ const timeoutMs = 120_000;
 const inFlight = 32;
 const namespace = 'bench-writes';
 const phases = ['create', 'update'] as const;
+/** The number of admission policies of the writer that has any. */
+const POLICIES = 10;
 
 type Phase = (typeof phases)[number];
 
@@ -28,6 +30,7 @@ type Batches = Readonly<Record<Phase, Batch>>;
 
 const writers = [
   { id: 'in-process', label: 'embedded, in process, on one core' },
+  { id: 'policies', label: `embedded, in process, with ${POLICIES} admission policies that do not match` },
   { id: 'embedded', label: 'embedded, over HTTPS, server on one core' },
   { id: 'kubernetes', label: 'Kubernetes, over HTTPS, on all cores' },
 ] as const;
@@ -57,12 +60,15 @@ export async function writes(scene: ControlPlaneScene): Promise<readonly Measure
         limit: 3_000,
       })),
     ),
-    judgedMeasure({
-      id: `writes-${phase}-cpu`,
-      title: `processor time of the server per write, ${phase}`,
-      unit: 'µs',
-      subjects: subjects((batches) => batches[phase].cpuUs),
-    }),
+    judgedMeasure(
+      {
+        id: `writes-${phase}-cpu`,
+        title: `processor time of the server per write, ${phase}`,
+        unit: 'µs',
+        subjects: subjects((batches) => batches[phase].cpuUs),
+      },
+      [{ id: `writes-${phase}-policies`, subject: 'policies', against: 'in-process', bound: 'at most', limit: 1.05 }],
+    ),
   ]);
 }
 
@@ -71,16 +77,17 @@ async function runWriter(
   id: (typeof writers)[number]['id'],
   round: number,
 ): Promise<Batches> {
-  if (id === 'in-process') return await writeInProcess(scene, round);
+  if (id === 'in-process') return await writeInProcess(scene, round, 0);
+  if (id === 'policies') return await writeInProcess(scene, round, POLICIES);
   if (id === 'kubernetes') return await writeOverHttps(scene, scene.real, round);
   await using server = await openEmbedded(scene, 'embedded-writes', onOneCore(scene.command('embedded-server')));
   return await writeOverHttps(scene, server, round);
 }
 
-async function writeInProcess(scene: ControlPlaneScene, round: number): Promise<Batches> {
+async function writeInProcess(scene: ControlPlaneScene, round: number, policies: number): Promise<Batches> {
   const { writes: count } = scene.plan;
   const command = onOneCore(scene.command('embedded-writes'));
-  await using running = new SubjectProcess(command, subjectArguments(scene, { writes: count }));
+  await using running = new SubjectProcess(command, subjectArguments(scene, { writes: count, policies }));
   await running.next(timeoutMs);
   return await twice(async (phase, name) => {
     running.send(`${phase} ${name} ${phase}-${round}`);

@@ -3,7 +3,8 @@ import { orders, report, subjectInput } from '../../../support/subject.ts';
 import { smallConfigMap } from '../small-config-map.ts';
 import { startInProcess } from './start-in-process.ts';
 
-const count = Number(subjectInput().options.writes);
+const { options } = subjectInput();
+const count = Number(options.writes);
 const controlPlane = await startInProcess(false);
 const transport = await controlPlane.transport('admin');
 const collection = '/api/v1/namespaces/default/configmaps';
@@ -14,6 +15,20 @@ async function send(method: 'POST' | 'PUT', path: string, body: string): Promise
   const text = await response.text();
   if (response.status >= 300) throw new Error(`${method} ${path} returned ${response.status}: ${text}`);
 }
+
+const POLICIES = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
+const BINDINGS = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings';
+
+/** createPolicy creates a policy for a kind that is not written here. */
+async function createPolicy(name: string): Promise<void> {
+  const rule = { operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] };
+  const spec = { matchConstraints: { resourceRules: [rule] }, validations: [{ expression: 'has(object.metadata)' }] };
+  await send('POST', POLICIES, JSON.stringify({ metadata: { name }, spec }));
+  const binding = { policyName: name, validationActions: ['Deny'] };
+  await send('POST', BINDINGS, JSON.stringify({ metadata: { name }, spec: binding }));
+}
+
+for (let index = 0; index < Number(options.policies); index += 1) await createPolicy(`bench-${index}`);
 
 report({ ready: true });
 for await (const line of orders()) {

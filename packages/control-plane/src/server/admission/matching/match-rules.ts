@@ -42,6 +42,15 @@ export function matchedResource(
   return undefined;
 }
 
+/** namesResource reports whether a rule can match requests of a resource, in any version and for any subresource. */
+export function namesResource({ apiGroups, resources }: NamedRuleWithOperations, resource: ApiResource): boolean {
+  if (!has(apiGroups, resource.group)) return false;
+  return (resources ?? []).some((pattern) => {
+    const [whole] = pattern.split('/', 1);
+    return whole === ANY || whole === resource.resource;
+  });
+}
+
 /** The served resources change rarely, and every write evaluates the rules of every webhook and policy. */
 const known = new WeakMap<ApiResource, { readonly generation: number; readonly equivalents: readonly ApiResource[] }>();
 

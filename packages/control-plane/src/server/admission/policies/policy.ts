@@ -4,9 +4,10 @@ import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from '@bowline/kubernetes';
+import type { ApiResource } from '../../registry/api-resource.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { objectOf } from '../../storage/stored.ts';
-import type { MatchRules } from '../matching/match-rules.ts';
+import { type MatchRules, namesResource } from '../matching/match-rules.ts';
 import { type MatchSelectors, readSelector } from '../matching/selectors.ts';
 
 const GROUP = 'admissionregistration.k8s.io';
@@ -37,25 +38,34 @@ export interface Policy {
   readonly bindings: readonly Binding[];
 }
 
-/** PolicyIndex holds the policies that have bindings: they are read from storage once per change of either. */
+/**
+ * PolicyIndex holds the policies that have bindings: they are read from storage once per change of either. Most writes
+ * are of kinds that no policy names, and cost one lookup.
+ */
 export class PolicyIndex implements Disposable {
   readonly #storage: Storage;
   readonly #watches: readonly Disposable[];
   #policies: readonly Policy[] | undefined;
+  #byResource = new WeakMap<ApiResource, readonly Policy[]>();
 
   constructor(storage: Storage) {
     this.#storage = storage;
     this.#watches = [POLICIES, BINDINGS].map((collection) =>
       storage.watch(collection, () => {
         this.#policies = undefined;
+        this.#byResource = new WeakMap();
       }),
     );
   }
 
-  /** policies returns the policies, ordered by name; their bindings are, too. */
-  get policies(): readonly Policy[] {
+  /** about returns the policies with a rule that names the resource, ordered by name; their bindings are, too. */
+  about(resource: ApiResource): readonly Policy[] {
+    const known = this.#byResource.get(resource);
+    if (known) return known;
     this.#policies ??= readPolicies(this.#storage);
-    return this.#policies;
+    const policies = this.#policies.filter(({ match }) => match.rules.some((rule) => namesResource(rule, resource)));
+    this.#byResource.set(resource, policies);
+    return policies;
   }
 
   [Symbol.dispose](): void {

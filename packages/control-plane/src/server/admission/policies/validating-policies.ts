@@ -41,7 +41,7 @@ export function validatingPolicies(parts: PolicyParts): AdmissionPlugin {
   return {
     name: 'ValidatingAdmissionPolicy',
     validate(given) {
-      const { policies } = parts.index;
+      const policies = parts.index.about(given.resource);
       if (policies.length === 0 || isExemptFromPolicies(given)) return;
       const request = withProjectedObjects(given);
       const matching = policies.flatMap((policy): Matching[] => {
