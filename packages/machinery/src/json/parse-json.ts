@@ -11,6 +11,8 @@ export interface ParsedJson {
 export interface ParseJsonOptions {
   /** Converts the literal of a number. Defaults to a number, or a bigint for an integer beyond 2^53. */
   readonly number?: ((literal: string) => unknown) | undefined;
+  /** The maximum nesting depth. Defaults to 1,000. */
+  readonly maxDepth?: number | undefined;
 }
 
 /**
@@ -46,8 +48,9 @@ const PLAIN = /[^"\\\u0000-\u001f]*/y;
  * @example
  * parseJson('{"id": 12345678901234567890}').value; // { id: 12345678901234567890n }
  */
-export function parseJson(text: string, { number = numberOf }: ParseJsonOptions = {}): ParsedJson {
-  return new Parser(text, number).document();
+export function parseJson(text: string, options: ParseJsonOptions = {}): ParsedJson {
+  const { number = numberOf, maxDepth = MAX_JSON_DEPTH } = options;
+  return new Parser(text, number, maxDepth).document();
 }
 
 function numberOf(literal: string): number | bigint {
@@ -58,13 +61,15 @@ function numberOf(literal: string): number | bigint {
 class Parser {
   readonly #text: string;
   readonly #read: (literal: string) => unknown;
+  readonly #maxDepth: number;
   readonly #duplicates: string[] = [];
   #at = 0;
   #depth = 0;
 
-  constructor(text: string, read: (literal: string) => unknown) {
+  constructor(text: string, read: (literal: string) => unknown, maxDepth: number) {
     this.#text = text;
     this.#read = read;
+    this.#maxDepth = maxDepth;
   }
 
   document(): ParsedJson {
@@ -194,8 +199,8 @@ class Parser {
   }
 
   #enter(): void {
-    if (++this.#depth > MAX_JSON_DEPTH)
-      throw new JsonSyntaxError(`the document nests deeper than ${MAX_JSON_DEPTH} levels`, this.#at);
+    if (++this.#depth > this.#maxDepth)
+      throw new JsonSyntaxError(`the document nests deeper than ${this.#maxDepth} levels`, this.#at);
   }
 
   #leave<T>(value: T): T {
