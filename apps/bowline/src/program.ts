@@ -3,6 +3,7 @@ import type { CommandInput } from './commands/command-input.ts';
 import { controlPlaneCommand } from './commands/control-plane.ts';
 import { superviseCommand } from './commands/supervise.ts';
 import { versionCommand } from './commands/version.ts';
+import { findPlugin, pluginName } from './operators/kubectl-plugin.ts';
 import type { Registry } from './operators/registry.ts';
 import { exitCodeHelp, exitCodes } from './terminal/exit-codes.ts';
 import { type Io, processIo } from './terminal/io.ts';
@@ -48,15 +49,35 @@ const lazyCommands: readonly LazyCommand[] = [
   },
 ];
 
-/** runProgram runs the command line: it executes the arguments with the given operators. It returns the exit code. */
-export async function runProgram(args: readonly string[], registry: Registry, io: Io = processIo): Promise<number> {
+/**
+ * runProgram runs the command line: it executes the arguments with the given operators. Invoked by a path that ends in
+ * `kubectl-NAME`, it is the kubectl plugin of the operator that declares this name. It returns the exit code.
+ */
+export async function runProgram(
+  args: readonly string[],
+  registry: Registry,
+  io: Io = processIo,
+  invokedBy = '',
+): Promise<number> {
   try {
-    const program = await assemble(args, registry, io);
+    const plugin = pluginName(invokedBy);
+    const program =
+      plugin === undefined ? await assemble(args, registry, io) : await assemblePlugin(plugin, registry, io);
+    configureIo(program, io);
     await program.parseAsync(args, { from: 'user' });
     return exitCodes.success;
   } catch (error) {
     return report(error, io);
   }
+}
+
+/** assemblePlugin returns the commands of an operator as a kubectl plugin. */
+async function assemblePlugin(name: string, registry: Registry, io: Io): Promise<Command> {
+  const { operator, summary } = await findPlugin(registry, name);
+  const { operatorCommands, addPluginOptions } = await import('./commands/operator-commands.ts');
+  const prefix = `kubectl ${name}`;
+  const program = operatorCommands({ operator, summary, prefix }, new Command(prefix), io);
+  return addPluginOptions(program).addHelpText('after', exitCodeHelp);
 }
 
 async function assemble(args: readonly string[], registry: Registry, io: Io): Promise<Command> {
@@ -70,14 +91,15 @@ async function assemble(args: readonly string[], registry: Registry, io: Io): Pr
   const operator = word === undefined || !Object.hasOwn(registry, word) ? undefined : registry[word];
   if (operator) {
     const { operatorCommands } = await import('./commands/operator-commands.ts');
-    program.addCommand(operatorCommands(await operator.load(), operator.summary, io));
+    const { summary, load } = operator;
+    const command = new Command(word);
+    program.addCommand(operatorCommands({ operator: await load(), summary, prefix: `bowline ${word}` }, command, io));
   }
   program
     .addCommand(controlPlaneCommand(io))
     .addCommand(versionCommand(io))
     .addCommand(superviseCommand(), { hidden: true })
     .addHelpText('after', () => operatorsHelp(registry) + exitCodeHelp);
-  configureIo(program, io);
   return program;
 }
 

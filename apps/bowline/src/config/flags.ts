@@ -1,8 +1,9 @@
 import { type StructuralSchema, validate } from '@bowline/machinery/schema';
+import { type CommandFlag, type CommandFlags, flagName } from '@bowline/runtime/manager';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 /** Flag is a setting that can be set on the command line. */
-export interface Flag {
+export interface Flag extends CommandFlag {
   /** Without the dashes: `trust-all-authors`. */
   readonly name: string;
   /** The path of the setting in the configuration: `['logging', 'level']`. */
@@ -28,12 +29,17 @@ export function flagAt(name: string, schema: StructuralSchema, path: readonly st
  * flagsOf returns the flags of an object's fields, below `prefix`. Fields that a flag cannot express (objects, lists of
  * objects) have none.
  */
-export function flagsOf(schema: StructuralSchema, prefix: readonly string[] = []): readonly Flag[] {
+export function flagsOf(
+  schema: StructuralSchema,
+  prefix: readonly string[] = [],
+  settings: CommandFlags = {},
+): readonly Flag[] {
   return Object.entries(schema.properties ?? {}).flatMap(([field, each]) => {
-    const name = field.replace(/[A-Z]+/g, (capitals) => `-${capitals.toLowerCase()}`);
+    const name = flagName(field);
     // On a command line `--no-x` negates `--x`.
     const isExpressible = isScalar(each) || (each.items !== undefined && isScalar(each.items));
-    return isExpressible && !name.startsWith('no-') ? [{ name, path: [...prefix, field], schema: each }] : [];
+    if (!isExpressible || name.startsWith('no-')) return [];
+    return [{ ...settings[field], name, path: [...prefix, field], schema: each }];
   });
 }
 
@@ -43,9 +49,14 @@ function isScalar({ type }: StructuralSchema): boolean {
 
 /** optionOf returns the command-line option of a flag; its value is validated as soon as it is read. */
 export function optionOf(flag: Flag): Option {
-  const { name, schema } = flag;
-  const option = new Option(`--${name} ${placeholder(schema)}`, helpOf(schema));
-  return option.argParser((text: string) => read(text, schema));
+  const { name, schema, hidden = false, repeatable = false } = flag;
+  if (!repeatable) {
+    const option = new Option(`--${name} ${placeholder(schema)}`, helpOf(flag)).hideHelp(hidden);
+    return option.argParser((text: string) => readFlag(text, schema));
+  }
+  const items = schema.items ?? {};
+  const option = new Option(`--${name} ${placeholder(items)}`, helpOf(flag)).hideHelp(hidden);
+  return option.argParser((text: string, before: readonly unknown[] = []) => [...before, readFlag(text, items)]);
 }
 
 /** givenFlags returns the flags that are set on the command line, with their values. */
@@ -81,14 +92,22 @@ function placeholder(schema: StructuralSchema): string {
   return schema.type === 'string' ? '<text>' : '<number>';
 }
 
-function helpOf({ description = '', default: defaultValue }: StructuralSchema): string {
+function helpOf({ schema, env, repeatable }: Flag): string {
+  const { description = '', default: value } = schema;
   const text = `${description.charAt(0).toLowerCase()}${description.slice(1)}`.replace(/\.$/, '');
-  if (defaultValue === undefined) return text;
-  const defaultText = typeof defaultValue === 'string' ? defaultValue : JSON.stringify(defaultValue);
-  return `${text}${text === '' ? '' : ' '}(default: ${defaultText})`;
+  const defaults = [
+    ...(env === undefined ? [] : [`$${env}`]),
+    ...(value === undefined ? [] : [typeof value === 'string' ? value : JSON.stringify(value)]),
+  ];
+  const notes = [
+    ...(repeatable ? ['(can be repeated)'] : []),
+    ...(defaults.length === 0 ? [] : [`(default: ${defaults.join(', else ')})`]),
+  ];
+  return [text, ...notes].filter((part) => part !== '').join(' ');
 }
 
-function read(text: string, schema: StructuralSchema): unknown {
+/** readFlag converts the text of a flag to its value. Throws an InvalidArgumentError that describes the problem. */
+export function readFlag(text: string, schema: StructuralSchema): unknown {
   const value = parse(text, schema);
   const [problem] = validate(value, schema);
   if (!problem) return value;

@@ -116,7 +116,7 @@ describe('an error', () => {
     [
       'no operator',
       [],
-      /no operators are selected: pass --operators with one or more of badge, sticker, medal, ghost, or .*OPERATORS_MISSING/,
+      /no operators are selected: pass --operators with one or more of badge, sticker, medal, ghost, toolbox, or .*OPERATORS_MISSING/,
     ],
     ['an empty list', ['--operators', ''], /should have at least 1 items/],
     [

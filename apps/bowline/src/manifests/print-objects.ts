@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '@bowline/kubernetes';
 import { stringify } from 'yaml';
 import type { OutputFormat } from '../terminal/output-format.ts';
+import { formatTable } from '../terminal/table.ts';
 
 /**
  * printObjects formats objects: as YAML documents or one List, which `kubectl apply -f -` accepts, or as a table of
@@ -14,14 +15,8 @@ export function printObjects(objects: readonly KubernetesObject[], format: Outpu
   return objects.map((object) => `---\n${stringify(object, options).replace(/^%YAML 1\.1\n---\n/, '')}`).join('');
 }
 
-const COLUMN_GAP = 3;
-
 function objectTable(objects: readonly KubernetesObject[]): string {
   if (objects.length === 0) return '';
-  const rows = [
-    ['KIND', 'NAMESPACE', 'NAME'],
-    ...objects.map(({ kind = '', metadata }) => [kind, metadata?.namespace ?? '', metadata?.name ?? '']),
-  ];
-  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)) + COLUMN_GAP);
-  return rows.map((row) => `${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('')}\n`).join('');
+  const rows = objects.map(({ kind = '', metadata }) => [kind, metadata?.namespace ?? '', metadata?.name ?? '']);
+  return formatTable(['Kind', 'Namespace', 'Name'], rows);
 }

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { ConfigMap, Namespace } from '@bowline/kubernetes';
 import { admit, allow, command, controller, defineOperator, deny, validating } from '@bowline/runtime';
 import { defineResource, s } from '@bowline/runtime/resource';
@@ -5,6 +6,7 @@ import type { Registry } from '../operators/registry.ts';
 import { runProgram } from '../program.ts';
 import { plain } from '../terminal/colors.ts';
 import type { Io } from '../terminal/io.ts';
+import { toolbox } from './toolbox.test-support.ts';
 
 function defineText(kind: string) {
   return defineResource({
@@ -144,6 +146,7 @@ export const testOperators: Registry = {
   sticker: { summary: 'looks after stickers', load: () => Promise.resolve(sticker) },
   medal: { summary: 'Medal: keeps texts in ConfigMaps', load: () => Promise.resolve(medal) },
   ghost: { summary: 'is never there', load: () => Promise.resolve(ghost) },
+  toolbox: { summary: 'has many commands', load: () => Promise.resolve(toolbox) },
 };
 
 /** CommandResult reports how a command line ended. */
@@ -156,9 +159,9 @@ export interface CommandResult {
 /** bowline runs a command line in this process, by default with the test operators. */
 export async function bowline(
   args: readonly string[],
-  given: Partial<Io> & { readonly registry?: Registry } = {},
+  given: Partial<Io> & { readonly registry?: Registry; readonly invokedBy?: string } = {},
 ): Promise<CommandResult> {
-  const { registry = testOperators, ...others } = given;
+  const { registry = testOperators, invokedBy, ...others } = given;
   let out = '';
   let err = '';
   const io: Io = {
@@ -169,10 +172,12 @@ export async function bowline(
       err += text;
     },
     ask: () => Promise.resolve(undefined),
+    askHidden: () => Promise.resolve('no-terminal'),
+    stdin: () => Readable.from([]),
     env: {},
     colors: { out: plain, err: plain },
     ...others,
   };
-  const code = await runProgram(args, registry, io);
+  const code = await runProgram(args, registry, io, invokedBy);
   return { code, out, err };
 }

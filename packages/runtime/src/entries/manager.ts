@@ -23,6 +23,18 @@ export type {
   CommandArguments,
   CommandCluster,
   CommandContext,
+  CommandDefinition,
+  CommandNamespace,
+  CommandResult,
 } from '../operator/command.ts';
+export { type CommandFlag, type CommandFlags, flagName, inputFlagName } from '../operator/command-flags.ts';
+export type {
+  CommandInput,
+  CommandInputs,
+  CommandTerminal,
+  InputValues,
+  KeyedContent,
+} from '../operator/command-input.ts';
+export type { CommandColumn, CommandOutput } from '../operator/command-output.ts';
 export type { DisplayedResource, DisplayState, LocalUse } from '../operator/local-use.ts';
 export type { OperatorOptions, Service, Setup } from '../operator/operator.ts';

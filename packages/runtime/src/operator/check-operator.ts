@@ -5,11 +5,12 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import { domainProblem, vendorOf } from '../identity/operator-identity.ts';
 import { type CustomResource, isCustomResource } from '../resource/custom-resource.ts';
 import type { Command, Sample } from './command.ts';
+import { flagName, inputFlagName, RESERVED_FLAGS } from './command-flags.ts';
 import type { Operator } from './operator.ts';
 
 /** checkOperator throws BOWLINE_OPERATOR_INVALID for an operator that cannot work as declared. */
 export function checkOperator(operator: Operator): void {
-  const { name, domain, controllers, webhooks, services, commands, resources } = operator;
+  const { name, domain, controllers, webhooks, services, commands, resources, kubectlPlugin } = operator;
   const [problem] = [
     ...nameProblems(name, domain),
     ...(controllers.length + services.length + webhooks.length === 0
@@ -20,8 +21,9 @@ export function checkOperator(operator: Operator): void {
     ...duplicateProblems('service', services),
     ...duplicateProblems('command', commands),
     ...labelProblems('service', services),
-    ...commands.flatMap(checkCommand),
+    ...commands.flatMap((command) => [...checkCommand(command), ...flagProblems(command)]),
     ...groupProblems(commands),
+    ...pluginProblems(kubectlPlugin, commands),
     ...duplicateProblems(
       'kind',
       resources.map(({ id }) => ({ name: id })),
@@ -78,6 +80,32 @@ function checkCommand({ name, args }: Command): string[] {
       ? [`the argument "${greedy[0]}" of the command "${name}" takes all remaining words, so it must be the last`]
       : []),
   ];
+}
+
+/** The program adds flags of its own, and an input has a flag too. */
+function flagProblems({ name, options, flags, inputs }: Command): string[] {
+  const fields = Object.entries(options?.json.properties ?? {});
+  const names = [...fields.map(([field]) => flagName(field)), ...Object.keys(inputs).map(inputFlagName)];
+  const reserved = names.find((flag) => RESERVED_FLAGS.has(flag));
+  const again = names.find((flag, at) => names.indexOf(flag) < at);
+  const single = fields.find(([field, { type }]) => flags[field]?.repeatable && type !== 'array');
+  const unbounded = Object.entries(inputs).find(([, { maxBytes }]) => !Number.isSafeInteger(maxBytes) || maxBytes < 1);
+  const prompted = Object.entries(inputs).find(([, { keyed, prompt }]) => keyed && prompt !== undefined);
+  return [
+    ...(reserved ? [`the flag --${reserved} of the command "${name}" is a flag of the program; rename it`] : []),
+    ...(again ? [`the flag --${again} of the command "${name}" is declared twice; rename one of them`] : []),
+    ...(single ? [`the option "${single[0]}" of the command "${name}" is repeatable, so it must be a list`] : []),
+    ...(unbounded ? [`the input "${unbounded[0]}" of the command "${name}" must have a maxBytes of at least 1`] : []),
+    ...(prompted
+      ? [`the input "${prompted[0]}" of the command "${name}" is keyed, so it cannot have a prompt; remove one of them`]
+      : []),
+  ];
+}
+
+function pluginProblems(plugin: string | undefined, commands: readonly Command[]): string[] {
+  if (plugin === undefined) return [];
+  if (!isLabel(plugin)) return [`the kubectl plugin name "${plugin}" must be a DNS label`];
+  return commands.length === 0 ? [`the kubectl plugin "${plugin}" has no commands; declare commands, or omit it`] : [];
 }
 
 /** A word cannot be both a command and a group of commands: the words after it would be ambiguous. */

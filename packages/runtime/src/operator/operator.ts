@@ -63,6 +63,11 @@ export interface OperatorOptions<Deps, Config> {
   /** Its subcommands of the CLI, including agents. Defaults to none. */
   readonly commands?: readonly Command[] | undefined;
   /**
+   * The name under which kubectl runs its commands: with `hsm`, a link `kubectl-hsm` to the CLI makes them available as
+   * `kubectl hsm <command>`. A dash is an underscore in the link's name. Defaults to none.
+   */
+  readonly kubectlPlugin?: string | undefined;
+  /**
    * Permissions in addition to those that its declarations imply; see `allow`. A function computes them from the
    * configuration, so that disabled features need no rights. Defaults to none.
    */
@@ -99,6 +104,7 @@ export interface Operator extends OperatorId {
   readonly webhooks: readonly Webhook[];
   readonly services: readonly Service[];
   readonly commands: readonly Command[];
+  readonly kubectlPlugin: string | undefined;
   /** A function if they depend on the configuration; `withConfig` returns the operator with a list. */
   readonly permissions: readonly Permission[] | ((config: never) => readonly Permission[]);
   readonly config: OperatorConfig<unknown> | undefined;
@@ -118,7 +124,7 @@ export function defineOperator<Deps = undefined, Config = undefined>(
   options: OperatorOptions<Deps, Config> & SetupOption<Deps, Config>,
 ): Operator {
   const { name, domain, resources = [], controllers = [], webhooks = [], services = [], commands = [] } = options;
-  const { permissions = [], config, setup, samples = [], local = {} } = options;
+  const { kubectlPlugin, permissions = [], config, setup, samples = [], local = {} } = options;
   const operator: Operator = {
     name,
     domain,
@@ -127,6 +133,7 @@ export function defineOperator<Deps = undefined, Config = undefined>(
     webhooks,
     services,
     commands,
+    kubectlPlugin,
     permissions,
     config,
     setup,

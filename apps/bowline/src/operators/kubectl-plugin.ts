@@ -1,0 +1,31 @@
+import { basename } from 'node:path';
+import { BowlineError, type Operator } from '@bowline/runtime';
+import type { RegisteredOperator, Registry } from './registry.ts';
+
+/**
+ * pluginName returns the name of the kubectl plugin that a program is invoked as, given the path it was invoked by:
+ * `/usr/bin/kubectl-hsm` is `hsm`. kubectl looks for an underscore where the user writes a dash. It returns undefined
+ * for other programs.
+ */
+export function pluginName(path: string): string | undefined {
+  const name = /^kubectl-(.+?)(?:\.[cm]?js|\.exe)?$/.exec(basename(path))?.[1];
+  return name?.replaceAll('_', '-');
+}
+
+/**
+ * findPlugin returns the operator that declares a kubectl plugin. It loads the operators one after another until one
+ * declares it. Throws BOWLINE_COMMAND_UNKNOWN.
+ */
+export async function findPlugin(
+  registry: Registry,
+  name: string,
+): Promise<Pick<RegisteredOperator, 'summary'> & { readonly operator: Operator }> {
+  for (const { summary, load } of Object.values(registry)) {
+    const operator = await load();
+    if (operator.kubectlPlugin === name) return { operator, summary };
+  }
+  throw new BowlineError(
+    'BOWLINE_COMMAND_UNKNOWN',
+    `no operator declares the kubectl plugin ${JSON.stringify(name)}; run this program as \`bowline\`, or rename the link kubectl-${name}`,
+  );
+}

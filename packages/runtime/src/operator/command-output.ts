@@ -1,0 +1,18 @@
+/** CommandColumn is a column of the table that a command prints. */
+export interface CommandColumn<in Row> {
+  /** The heading. It is printed in capitals. */
+  readonly name: string;
+  /** value returns the cell of a row. Undefined is an empty cell. */
+  readonly value: (row: Row) => string | number | boolean | undefined;
+}
+
+/**
+ * CommandOutput declares that a command returns data: one object or a list of them. The program prints it: as a table,
+ * or as JSON or YAML with `-o`.
+ */
+export interface CommandOutput<in Row> {
+  /** The columns of the table. JSON and YAML contain everything that the command returns. */
+  readonly columns: readonly CommandColumn<Row>[];
+  /** Printed on standard error instead of a table without rows. Defaults to `Nothing found.` */
+  readonly empty?: string | undefined;
+}
