@@ -1,6 +1,17 @@
 import { Readable } from 'node:stream';
 import { ConfigMap, Namespace } from '@bowline/kubernetes';
-import { admit, allow, command, controller, defineOperator, deny, validating } from '@bowline/runtime';
+import {
+  admit,
+  allow,
+  command,
+  controller,
+  defineOperator,
+  deny,
+  type Operator,
+  type Sample,
+  validating,
+} from '@bowline/runtime';
+import type { DisplayedResource } from '@bowline/runtime/manager';
 import { defineResource, s } from '@bowline/runtime/resource';
 import type { Registry } from '../operators/registry.ts';
 import { runProgram } from '../program.ts';
@@ -139,6 +150,27 @@ const ghost = defineOperator({
   resources: [Ghost],
   controllers: [controller(Ghost).reconcile(() => {})],
 });
+
+/** Shelf is a kind without a status. */
+export const Shelf = defineResource({
+  group: 'cli.test.bowline.dev',
+  version: 'v1',
+  kind: 'Shelf',
+  scope: 'Namespaced',
+  spec: s.object({ boards: s.integer() }),
+});
+
+/** shelfWith returns an operator whose kind has no status, with samples and what is displayed of them. */
+export function shelfWith(samples: readonly Sample[], displayedResources: readonly DisplayedResource[]): Operator {
+  return defineOperator({
+    name: 'shelf',
+    domain: 'bowline.dev',
+    resources: [Shelf],
+    controllers: [controller(Shelf).reconcile(() => {})],
+    samples,
+    local: { displayedResources },
+  });
+}
 
 /** testOperators is a registry of all test operators. */
 export const testOperators: Registry = {

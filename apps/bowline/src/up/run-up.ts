@@ -1,6 +1,5 @@
-import { keyOf, keyString } from '@bowline/kubernetes';
 import { parseDuration, systemClock } from '@bowline/machinery';
-import { BowlineError, type Operator, OWN_NAMESPACE, type Sample } from '@bowline/runtime';
+import { BowlineError, type Operator } from '@bowline/runtime';
 import { createLog, Manager, preferSmallHeap } from '@bowline/runtime/manager';
 import { resolveSettings, type Settings, withConfigured } from '../config/settings.ts';
 import { managerOptions } from '../manager/run-manager.ts';
@@ -8,6 +7,7 @@ import { webhookServing } from '../manager/webhook-serving.ts';
 import { listenForInterrupt } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { applyObjects } from './apply-objects.ts';
+import { inManagerNamespace, statesToAwait } from './displayed-resources.ts';
 import { installOperators, MANAGER_NAMESPACE } from './install-operators.ts';
 import type { Terminal } from './screen.ts';
 import { openUpCluster, type UpCluster, type UpTarget } from './up-cluster.ts';
@@ -119,25 +119,6 @@ function localSettings(operators: readonly Operator[]): Settings {
 
 function warningsOf(operators: readonly Operator[]): readonly string[] {
   return operators.flatMap(({ name, local }) => (local.warning === undefined ? [] : [`${name}: ${local.warning}`]));
-}
-
-function inManagerNamespace(sample: Sample): Sample {
-  if (sample.metadata?.namespace !== OWN_NAMESPACE) return sample;
-  return { ...sample, metadata: { ...sample.metadata, namespace: MANAGER_NAMESPACE } };
-}
-
-/**
- * statesToAwait returns the states to wait for: those of an operator's samples of its own kinds, and of the objects it
- * declares as their result.
- */
-function statesToAwait({ resources, samples, local }: Operator): readonly string[] {
-  const own = samples.filter(({ kind }) => resources.some((resource) => resource.kind === kind));
-  return [
-    ...own.map((sample) => `${sample.kind} ${keyString(keyOf(sample))}`),
-    ...(local.displayedResources ?? []).flatMap(({ resource, awaits }) =>
-      awaits.map((key) => `${resource.kind} ${key}`),
-    ),
-  ];
 }
 
 function unready(states: readonly ObjectState[], wanted: readonly string[]): readonly string[] {

@@ -1,9 +1,10 @@
 import { Event, type KubernetesObject, keyOf, keyString, type Resource } from '@bowline/kubernetes';
 import { systemClock } from '@bowline/machinery';
-import { type Operator, show } from '@bowline/runtime';
+import type { Operator } from '@bowline/runtime';
 import type { Client } from '@bowline/runtime/client';
 import type { DisplayState } from '@bowline/runtime/manager';
 import { fieldManagerOf } from '@bowline/runtime/writing';
+import { displayedResources } from './displayed-resources.ts';
 
 /** ObjectState holds what users want to know about an object. */
 export interface ObjectState extends DisplayState {
@@ -23,20 +24,8 @@ export interface DisplayedEvent {
 const MAX_EVENTS = 100;
 const WATCH_RETRY_DELAY_MS = 1_000;
 
-interface Conditioned extends KubernetesObject {
-  readonly status?: {
-    readonly conditions?: readonly {
-      readonly type: string;
-      readonly status: string;
-      readonly message?: string;
-      readonly observedGeneration?: number;
-    }[];
-  };
-}
-
 /**
- * WatchedObjects watches the objects of the operators' own kinds, other objects that they want shown, and the
- * operators' events.
+ * WatchedObjects watches the objects that show the effect of the operators, and the operators' events.
  */
 export class WatchedObjects {
   readonly #client: Client;
@@ -100,15 +89,15 @@ export class WatchedObjects {
 
   /** run watches until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    const kinds = this.#operators.flatMap(({ name, resources, local }) => {
-      const own = resources.map((resource) => show(resource as Resource<Conditioned>, { state: readiness }));
-      return [...own, ...(local.displayedResources ?? [])].map(({ resource, labelSelector, state }) =>
+    const kinds = this.#operators.flatMap((operator) =>
+      displayedResources(operator).map(({ resource, labelSelector, state }) =>
         this.#watch(resource, { labelSelector, signal }, (type, object) => {
+          const about = { operator: operator.name, kind: resource.kind };
           // The kind and the function were declared together.
-          this.#updateState({ operator: name, kind: resource.kind }, type, object, () => state(object as never));
+          this.#updateState(about, type, object, () => state(object as never));
         }),
-      );
-    });
+      ),
+    );
     await Promise.all([...kinds, this.#watch(Event, { signal }, (type, event) => this.#addEvent(type, event))]);
   }
 
@@ -158,13 +147,4 @@ export class WatchedObjects {
     if (this.#events.length > MAX_EVENTS) this.#events.shift();
     this.#changed();
   }
-}
-
-/** readiness returns the state of the condition `Ready`, if it is about the current generation. */
-function readiness({ metadata, status }: Conditioned): DisplayState {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
-  if (!ready) return { isReady: false, message: 'not reconciled yet' };
-  const isCurrent = ready.observedGeneration === undefined || ready.observedGeneration === metadata?.generation;
-  if (!isCurrent) return { isReady: false, message: 'reconciling' };
-  return { isReady: ready.status === 'True', message: ready.message ?? '' };
 }

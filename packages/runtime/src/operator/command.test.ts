@@ -41,7 +41,7 @@ describe('command', () => {
       summary: 'Finds devices',
       options: s.object({ nodeName: s.string() }),
       flags: { nodeName: { env: 'NODE_NAME' } },
-      run: async ({ options }) => expectTypeOf(options.nodeName).toEqualTypeOf<string>(),
+      run: async ({ options }) => void expectTypeOf(options.nodeName).toEqualTypeOf<string>(),
     });
     command({
       name: 'discovery',

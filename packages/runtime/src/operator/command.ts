@@ -105,7 +105,7 @@ export interface Command {
 export type CommandNamespace = 'manager' | 'objects';
 
 /** CommandResult is what a command returns: nothing, or the data that its `output` prints. */
-export type CommandResult<Row> = [Row] extends [never] ? void : Row | readonly Row[];
+export type CommandResult<Row> = [Row] extends [never] ? Promise<void> : Promise<Row | readonly Row[]>;
 
 /** CommandDefinition declares a command; see `command`. */
 export interface CommandDefinition<
@@ -149,7 +149,7 @@ export interface CommandDefinition<
       C extends true ? CommandCluster : undefined,
       InputValues<I>
     >,
-  ) => Promise<CommandResult<NoInfer<Row>>>;
+  ) => CommandResult<NoInfer<Row>>;
 }
 
 /**

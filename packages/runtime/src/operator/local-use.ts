@@ -17,7 +17,7 @@ export interface DisplayedResource {
 }
 
 /**
- * show declares objects that show the effect of an operator, in addition to those of its own kinds.
+ * show declares objects that show the effect of an operator, in addition to those of its own kinds that have a status.
  *
  * @example
  * show(Secret, { labelSelector: 'example.dev/made-by=us', awaits: ['sample/login'], state: () => ({ isReady: true,
@@ -46,7 +46,11 @@ export interface LocalUse {
   readonly config?: Readonly<Record<string, unknown>> | undefined;
   /** Why that section is unsafe elsewhere: one line, which is displayed. Defaults to nothing. */
   readonly warning?: string | undefined;
-  /** Objects to display in addition to those of its own kinds. Defaults to none. */
+  /**
+   * Objects to display in addition to those of its own kinds that have a status. A kind of its own that is declared
+   * here is displayed only as declared; a sample of a kind without a status is displayed and awaited only if it is
+   * declared here. Defaults to none.
+   */
   readonly displayedResources?: readonly DisplayedResource[] | undefined;
   /**
    * Commands to try, most interesting first; they begin with `kubectl` or `bowline`. Defaults to showing a sample of
