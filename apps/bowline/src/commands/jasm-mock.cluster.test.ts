@@ -20,23 +20,26 @@ it('stores secrets in the mock, shows their keys, their values only on request, 
   await using files = await temporaryFiles();
   const { c, mock, key } = await setUpMock(files);
   await using _ = c;
-  expect((await mock('get')).out).toBe('The mock has no secrets.\n');
+  const none = { code: 0, out: '', err: 'The mock has no secrets.\n' };
+  expect(await mock('get')).toEqual(none);
   const first = await mock('set', '/shop/db', `password=${CANARY}=x`, 'user=shop');
   expect(first).toMatchObject({ code: 0, err: '' });
   expect(first.out).toMatch(
     /^\/shop\/db has the keys password, user\nNew pods receive it\. .*force-sync of its pod\.\n$/,
   );
   await mock('set', '/other', 'a=1');
-  expect((await mock('get')).out).toBe('/other has the keys a\n/shop/db has the keys password, user\n');
-  const shown = await mock('get', '/shop/db', '--show-values');
-  expect(shown.out).toBe(`/shop/db has the keys password, user\n  password=${CANARY}=x\n  user=shop\n`);
+  expect((await mock('get')).out).toBe('PATH       KEYS\n/other     a\n/shop/db   password, user\n');
+  const shown = await mock('get', '/shop/db', '--show-values', '-o', 'json');
+  const value = { password: `${CANARY}=x`, user: 'shop' };
+  expect(JSON.parse(shown.out)).toEqual([{ path: '/shop/db', keys: ['password', 'user'], value }]);
 
   await mock('set', '/shop/db', 'user=new');
-  expect((await mock('get', '/shop/db', '--show-values')).out).toBe('/shop/db has the keys user\n  user=new\n');
+  const changed = await mock('get', '/shop/db', '--show-values');
+  expect(changed.out).toBe('PATH       KEYS   VALUE\n/shop/db   user   {"user":"new"}\n');
   expect(await mock('clear', '/shop/db')).toEqual({ code: 0, out: '/shop/db was removed from the mock.\n', err: '' });
-  expect((await mock('get')).out).toBe('/other has the keys a\n');
+  expect((await mock('get')).out).toBe('PATH     KEYS\n/other   a\n');
   expect((await mock('clear')).out).toBe('All secrets were removed from the mock.\n');
-  expect((await mock('get')).out).toBe('The mock has no secrets.\n');
+  expect(await mock('get')).toEqual(none);
   const { data } = await c.admin.get(Secret, key);
   expect(Object.keys(data ?? {})).toEqual(['values.json']);
 });

@@ -24,6 +24,10 @@ it('prints one object as a table with one row, and as one JSON object', async ()
   expect(JSON.parse(out)).toEqual({ name: 'awl', parts: [] });
 });
 
+it('omits a column without values', async () => {
+  expect((await bowline(['toolbox', 'show', 'awl'])).out).toBe('NAME\nawl\n');
+});
+
 it('says on standard error that a table has no rows, and prints an empty list for programs', async () => {
   const table = await bowline(['toolbox', 'list', 'saw', '--log-level', 'error']);
   expect(table).toEqual({ code: 0, out: '', err: 'looking for tools\nThere are no such tools.\n' });

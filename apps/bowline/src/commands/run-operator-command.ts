@@ -128,10 +128,18 @@ async function connectCluster(
 }
 
 async function printResult(result: unknown, output: CommandOutput<never>, format: OutputFormat, io: Io): Promise<void> {
-  const rows = Array.isArray(result) ? result : [result];
+  const rows: readonly unknown[] = Array.isArray(result) ? result : [result];
   if (rows.length === 0 && format === 'table') return io.err(`${output.empty ?? 'Nothing found.'}\n`);
-  const headings = output.columns.map(({ name }) => name);
-  // `command` checked the columns against the rows.
-  const cells = (row: unknown): string[] => output.columns.map(({ value }) => String(value(row as never) ?? ''));
-  io.out(await printValue(result, format, () => formatTable(headings, rows.map(cells))));
+  io.out(await printValue(result, format, () => tableOf(rows, output)));
+}
+
+function tableOf(rows: readonly unknown[], { columns }: CommandOutput<never>): string {
+  const filled = columns
+    // `command` checked the columns against the rows.
+    .map(({ name, value }) => ({ name, cells: rows.map((row) => value(row as never)) }))
+    .filter(({ cells }) => cells.some((cell) => cell !== undefined));
+  return formatTable(
+    filled.map(({ name }) => name),
+    rows.map((_, at) => filled.map(({ cells }) => String(cells[at] ?? ''))),
+  );
 }

@@ -55,12 +55,12 @@ it('displays the question only, and leaves pasted text for the next question', a
   input.write('1234\r5678\r');
   expect((await ask('PIN: '))?.toString()).toBe('1234');
   expect((await ask('Again: '))?.toString()).toBe('5678');
-  expect(events).toEqual(['PIN: ', 'raw', 'cooked', '\n', 'Again: ', 'raw', 'cooked', '\n']);
+  expect(events).toEqual(['raw', 'PIN: ', 'cooked', '\n', 'raw', 'Again: ', 'cooked', '\n']);
 });
 
 it('restores the terminal when the user interrupts it', async () => {
   const { events, input, ask } = fakeTerminal();
   input.write('12\u0003');
   await expect(ask('PIN: ')).rejects.toThrow('interrupted');
-  expect(events).toEqual(['PIN: ', 'raw', 'cooked', '\n']);
+  expect(events).toEqual(['raw', 'PIN: ', 'cooked', '\n']);
 });

@@ -116,8 +116,9 @@ export function readHiddenLine(question: string, options: HiddenLineOptions): Pr
       if (rest.length > 0) input.unshift(rest);
     };
     if (signal.aborted) return reject(signal.reason);
-    output.write(question);
+    // First: the terminal would display what is typed between the question and this.
     input.setRawMode(true);
+    output.write(question);
     input.on('data', onData);
     input.on('end', onEnd);
     signal.addEventListener('abort', onAbort);

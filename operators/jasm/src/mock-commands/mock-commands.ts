@@ -18,28 +18,45 @@ const set = command({
   run: async ({ args, cluster, print, signal }) => {
     const entries = entriesOf(args.values);
     await changeStored(cluster, (stored) => withMockValue(readMockValues(stored), args.path, entries), signal);
-    print(`${args.path} has ${keysIn(entries)}`);
+    print(`${args.path} has the keys ${Object.keys(entries).sort().join(', ')}`);
     print(
       `New pods receive it. To update a Secret that exists, change the annotation ${POD_ANNOTATIONS.forceSync} of its pod.`,
     );
   },
 });
 
+/** StoredSecret is a secret of the mock as `mock get` prints it. */
+interface StoredSecret {
+  readonly path: string;
+  /** Undefined for a single value without keys. */
+  readonly keys: readonly string[] | undefined;
+  /** Only on request. */
+  readonly value: MockEntries | undefined;
+}
+
 const get = command({
   name: 'mock get',
   summary: 'Lists the secrets of the mock by path, with the names of their keys.',
   args: { path: { ...path, summary: 'the path of one secret (default: all)', optional: true } },
   options: s.object({ showValues: s.boolean().default(false).describe('Also show the values.') }),
+  output: {
+    columns: [
+      { name: 'Path', value: (secret: StoredSecret) => secret.path },
+      { name: 'Keys', value: ({ keys }) => keys?.join(', ') ?? '(a single value)' },
+      { name: 'Value', value: ({ value }) => (typeof value === 'object' ? JSON.stringify(value) : value) },
+    ],
+    empty: 'The mock has no secrets.',
+  },
   cluster: true,
-  run: async ({ args, options, cluster, print, signal }) => {
+  run: async ({ args, options, cluster, signal }) => {
     const values = await readStored(cluster, signal);
     const wanted = [...values].filter(([each]) => args.path === undefined || each === args.path);
     if (args.path !== undefined && wanted.length === 0) throw notFoundError(args.path);
-    if (wanted.length === 0) print('The mock has no secrets.');
-    for (const [each, entries] of wanted) {
-      print(`${each} has ${keysIn(entries)}`);
-      if (options.showValues) for (const line of formatEntries(entries)) print(`  ${line}`);
-    }
+    return wanted.map(([each, entries]) => ({
+      path: each,
+      keys: keyNames(entries),
+      value: options.showValues ? entries : undefined,
+    }));
   },
 });
 
@@ -87,14 +104,8 @@ function entriesOf(words: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(entries);
 }
 
-function keysIn(entries: MockEntries): string {
-  return typeof entries === 'string'
-    ? 'a single value without keys'
-    : `the keys ${Object.keys(entries).sort().join(', ')}`;
-}
-
-function formatEntries(entries: MockEntries): readonly string[] {
-  return typeof entries === 'string' ? [entries] : Object.entries(entries).map(([key, value]) => `${key}=${value}`);
+function keyNames(entries: MockEntries): readonly string[] | undefined {
+  return typeof entries === 'string' ? undefined : Object.keys(entries).sort();
 }
 
 function notFoundError(path: string): BowlineError {

@@ -2,7 +2,10 @@
 export interface CommandColumn<in Row> {
   /** The heading. It is printed in capitals. */
   readonly name: string;
-  /** value returns the cell of a row. Undefined is an empty cell. */
+  /**
+   * value returns the cell of a row. Undefined is an empty cell; a column that is undefined in every row is omitted, for
+   * example a column of values that a flag enables.
+   */
   readonly value: (row: Row) => string | number | boolean | undefined;
 }
 
