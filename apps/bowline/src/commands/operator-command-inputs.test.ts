@@ -1,5 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
 import { bundledProgram } from '../testing/bundled-program.test-support.ts';
 import { temporaryFiles } from '../testing/child-process.test-support.ts';
@@ -114,10 +116,28 @@ it('shows the flags of inputs in the help', async () => {
   expect(text).toContain('Example: bowline toolbox lock open --pin-file FILE --note-file FILE');
 });
 
+/** openInProcess runs `toolbox lock open` as a process whose standard input stays open. */
+async function openInProcess(...args: readonly string[]) {
+  const main = await bundledProgram('testing/main.test-support.ts');
+  const child = spawn(process.execPath, [main, 'toolbox', 'lock', 'open', ...args]);
+  let err = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    err += chunk.toString();
+  });
+  return { child, ended: once(child, 'close').then(([code]) => ({ code: code as number, err })) };
+}
+
+it('ends at the limit although more could follow on standard input', { timeout: 60_000 }, async () => {
+  const { child, ended } = await openInProcess('--pin-file', '-');
+  child.stdin.write('123456789');
+  expect(await ended).toEqual({ code: 2, err: expect.stringContaining('--pin-file - is too large') });
+});
+
 /** The program of util-linux that runs another one in a terminal. */
 const hasScript = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0;
 
-it.skipIf(!hasScript)('reads a secret from a real terminal without displaying it', { timeout: 60_000 }, async () => {
+/** openInTerminal runs `toolbox lock open` in a terminal, types the keys at the question, and returns all output. */
+async function openInTerminal(keys: string): Promise<string> {
   const main = await bundledProgram('testing/main.test-support.ts');
   const terminal = spawn('script', ['-qec', `'${process.execPath}' '${main}' toolbox lock open`, '/dev/null'], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -125,7 +145,16 @@ it.skipIf(!hasScript)('reads a secret from a real terminal without displaying it
   let output = '';
   for await (const chunk of terminal.stdout as AsyncIterable<Buffer>) {
     output += chunk.toString();
-    if (output === 'PIN: ') terminal.stdin.write('canarz\u007Fy\r');
+    if (output === 'PIN: ') terminal.stdin.write(keys);
   }
-  expect(output.replaceAll('\r', '')).toBe(`PIN: \n${hex('canary')} no note\n`);
+  return stripVTControlCharacters(output).replaceAll('\r', '');
+}
+
+it.skipIf(!hasScript)('reads a secret from a real terminal without displaying it', { timeout: 60_000 }, async () => {
+  expect(await openInTerminal('canarz\u007Fy\r')).toBe(`PIN: \n${hex('canary')} no note\n`);
+});
+
+it.skipIf(!hasScript)('can be interrupted at a question', { timeout: 60_000 }, async () => {
+  const message = 'error: stopped by SIGINT; run the command again to continue [BOWLINE_INTERRUPTED]';
+  expect(await openInTerminal('12\u0003')).toBe(`PIN: \n${message}\n`);
 });

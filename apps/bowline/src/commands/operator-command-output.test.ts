@@ -28,7 +28,7 @@ it('omits a column without values', async () => {
   expect((await bowline(['toolbox', 'show', 'awl'])).out).toBe('NAME\nawl\n');
 });
 
-it('says on standard error that a table has no rows, and prints an empty list for programs', async () => {
+it('reports on standard error that a table has no rows, and prints an empty list for programs', async () => {
   const table = await bowline(['toolbox', 'list', 'saw', '--log-level', 'error']);
   expect(table).toEqual({ code: 0, out: '', err: 'looking for tools\nThere are no such tools.\n' });
   expect((await bowline(['toolbox', 'list', 'saw', '-o', 'json'])).out).toBe('[]\n');
