@@ -73,10 +73,10 @@ export async function runProgram(
 
 /** assemblePlugin returns the commands of an operator as a kubectl plugin. */
 async function assemblePlugin(name: string, registry: Registry, io: Io): Promise<Command> {
-  const { operator, summary } = await findPlugin(registry, name);
+  const { summary, load } = findPlugin(registry, name);
   const { operatorCommands, addPluginOptions } = await import('./commands/operator-commands.ts');
   const prefix = `kubectl ${name}`;
-  const program = operatorCommands({ operator, summary, prefix }, new Command(prefix), io);
+  const program = operatorCommands({ operator: await load(), summary, prefix }, new Command(prefix), io);
   return addPluginOptions(program).addHelpText('after', exitCodeHelp);
 }
 

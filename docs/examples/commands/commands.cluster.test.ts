@@ -6,7 +6,8 @@ import { temporaryFiles } from '../../../apps/bowline/src/testing/child-process.
 import { bowline } from '../../../apps/bowline/src/testing/test-operators.test-support.ts';
 import { locker } from './operator.ts';
 
-const registry = { locker: { summary: 'keeps lockers', load: () => Promise.resolve(locker) } };
+const { kubectlPlugin } = locker;
+const registry = { locker: { summary: 'keeps lockers', kubectlPlugin, load: () => Promise.resolve(locker) } };
 
 it('puts files into a locker, and lists lockers as a table and as JSON, also as a kubectl plugin', async () => {
   await using files = await temporaryFiles();

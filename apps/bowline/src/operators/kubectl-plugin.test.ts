@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { bowline } from '../testing/test-operators.test-support.ts';
+import { bowline, testOperators } from '../testing/test-operators.test-support.ts';
 import { pluginName } from './kubectl-plugin.ts';
+import { operators } from './operators.ts';
 
 const invokedBy = '/usr/local/bin/kubectl-tool_box';
 
@@ -35,4 +36,10 @@ it('rejects a plugin that no operator declares with exit code 2', async () => {
   const { code, err } = await bowline(['list'], { invokedBy: '/bin/kubectl-nothing' });
   expect(err).toMatch(/no operator declares the kubectl plugin "nothing"; .*COMMAND_UNKNOWN/);
   expect(code).toBe(2);
+});
+
+it('lists each operator with the name and the kubectl plugin that it declares', async () => {
+  for (const [name, { kubectlPlugin, load }] of Object.entries({ ...operators, ...testOperators })) {
+    expect(await load()).toMatchObject({ name, kubectlPlugin });
+  }
 });

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { BowlineError, type Operator } from '@bowline/runtime';
+import { BowlineError } from '@bowline/runtime';
 import type { RegisteredOperator, Registry } from './registry.ts';
 
 /**
@@ -12,20 +12,12 @@ export function pluginName(path: string): string | undefined {
   return name?.replaceAll('_', '-');
 }
 
-/**
- * findPlugin returns the operator that declares a kubectl plugin. It loads the operators one after another until one
- * declares it. Throws BOWLINE_COMMAND_UNKNOWN.
- */
-export async function findPlugin(
-  registry: Registry,
-  name: string,
-): Promise<Pick<RegisteredOperator, 'summary'> & { readonly operator: Operator }> {
-  for (const { summary, load } of Object.values(registry)) {
-    const operator = await load();
-    if (operator.kubectlPlugin === name) return { operator, summary };
-  }
+/** findPlugin returns the operator that declares a kubectl plugin. Throws BOWLINE_COMMAND_UNKNOWN. */
+export function findPlugin(registry: Registry, name: string): RegisteredOperator {
+  const found = Object.values(registry).find(({ kubectlPlugin }) => kubectlPlugin === name);
+  if (found) return found;
   throw new BowlineError(
     'BOWLINE_COMMAND_UNKNOWN',
-    `no operator declares the kubectl plugin ${JSON.stringify(name)}; run this program as \`bowline\`, or rename the link kubectl-${name}`,
+    `no operator declares the kubectl plugin ${JSON.stringify(name)}; run this program as \`bowline\`, or rename the link`,
   );
 }

@@ -5,6 +5,8 @@ import { didYouMean } from '../terminal/did-you-mean.ts';
 export interface RegisteredOperator {
   /** One line for the help. */
   readonly summary: string;
+  /** The kubectl plugin that the operator declares, so that it is found without loading all operators. */
+  readonly kubectlPlugin?: string | undefined;
   readonly load: () => Promise<Operator>;
 }
 

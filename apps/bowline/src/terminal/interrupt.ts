@@ -14,7 +14,7 @@ export function listenForInterrupt(): Interruption {
   const interrupted = new Promise<void>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       const stop = (): void => {
-        abort.abort(new BowlineError('BOWLINE_INTERRUPTED', `stopped by ${name}; run the command again to continue`));
+        abort.abort(interruptedBy(name));
         resolve();
       };
       process.once(name, stop);
@@ -28,4 +28,9 @@ export function listenForInterrupt(): Interruption {
       for (const each of removeListeners) each();
     },
   };
+}
+
+/** interruptedBy returns the error of a command that a signal ended before it was complete. */
+export function interruptedBy(signal: NodeJS.Signals): BowlineError {
+  return new BowlineError('BOWLINE_INTERRUPTED', `stopped by ${signal}; run the command again to continue`);
 }

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import type { Readable } from 'node:stream';
 import { type Colors, colorsFor } from './colors.ts';
 import { readHiddenLine } from './hidden-line.ts';
+import { interruptedBy } from './interrupt.ts';
 
 /** HiddenQuestion limits the answer to a question, and the time to answer it. */
 export interface HiddenQuestion {
@@ -38,7 +39,11 @@ export const processIo: Io = {
     // On standard error, so that standard output can be redirected.
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     try {
-      return await (signal ? lines.question(question, { signal }) : lines.question(question));
+      return await lines.question(question, signal ? { signal } : {});
+    } catch (error) {
+      // Ctrl-C is no signal here: the terminal is in raw mode, and readline rejects with an error of its own.
+      const isCtrlC = error instanceof Error && error.name === 'AbortError' && !signal?.aborted;
+      throw isCtrlC ? interruptedBy('SIGINT') : error;
     } finally {
       lines.close();
     }

@@ -178,7 +178,7 @@ export const testOperators: Registry = {
   sticker: { summary: 'looks after stickers', load: () => Promise.resolve(sticker) },
   medal: { summary: 'Medal: keeps texts in ConfigMaps', load: () => Promise.resolve(medal) },
   ghost: { summary: 'is never there', load: () => Promise.resolve(ghost) },
-  toolbox: { summary: 'has many commands', load: () => Promise.resolve(toolbox) },
+  toolbox: { summary: 'has many commands', kubectlPlugin: 'tool-box', load: () => Promise.resolve(toolbox) },
 };
 
 /** CommandResult reports how a command line ended. */

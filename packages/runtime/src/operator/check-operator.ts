@@ -90,14 +90,18 @@ function flagProblems({ name, options, flags, inputs }: Command): string[] {
   const again = names.find((flag, at) => names.indexOf(flag) < at);
   const single = fields.find(([field, { type }]) => flags[field]?.repeatable && type !== 'array');
   const unbounded = Object.entries(inputs).find(([, { maxBytes }]) => !Number.isSafeInteger(maxBytes) || maxBytes < 1);
-  const prompted = Object.entries(inputs).find(([, { keyed, prompt }]) => keyed && prompt !== undefined);
+  const prompted = Object.entries(inputs).find(
+    ([, { keyed, optional, prompt }]) => (keyed || optional) && prompt !== undefined,
+  );
   return [
     ...(reserved ? [`the flag --${reserved} of the command "${name}" is a flag of the program; rename it`] : []),
     ...(again ? [`the flag --${again} of the command "${name}" is declared twice; rename one of them`] : []),
     ...(single ? [`the option "${single[0]}" of the command "${name}" is repeatable, so it must be a list`] : []),
     ...(unbounded ? [`the input "${unbounded[0]}" of the command "${name}" must have a maxBytes of at least 1`] : []),
     ...(prompted
-      ? [`the input "${prompted[0]}" of the command "${name}" is keyed, so it cannot have a prompt; remove one of them`]
+      ? [
+          `the input "${prompted[0]}" of the command "${name}" is keyed or optional, so it cannot have a prompt; remove one of them`,
+        ]
       : []),
   ];
 }

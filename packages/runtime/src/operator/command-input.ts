@@ -14,11 +14,11 @@ export interface CommandInput {
    * not displayed, so a line break at the end of the file is not part of the content. Defaults to no question.
    */
   readonly prompt?: string | undefined;
-  /** Whether it may be omitted. Without a prompt, an omitted input is undefined. Defaults to false. */
+  /** Whether it may be omitted; it is then undefined, and not asked for. Defaults to false. */
   readonly optional?: boolean | undefined;
   /**
    * Whether the flag can be repeated, as `[KEY=]FILE`, as in `kubectl create secret --from-file`. The key defaults to
-   * the file's name. Defaults to false.
+   * the file's name. It may be omitted. Defaults to false.
    */
   readonly keyed?: boolean | undefined;
   /** Whether the help omits it. Defaults to false. */

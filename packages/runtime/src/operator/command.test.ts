@@ -107,7 +107,11 @@ describe('command', () => {
     [{ x: { summary: '', maxBytes: 0 } }, /input "x" of the command "a" must have a maxBytes of at least 1/],
     [
       { x: { summary: '', maxBytes: 1, keyed: true, prompt: 'X' } },
-      /input "x" .* is keyed, so it cannot have a prompt/,
+      /input "x" .* is keyed or optional, so it cannot have a prompt/,
+    ],
+    [
+      { x: { summary: '', maxBytes: 1, optional: true, prompt: 'X' } },
+      /is keyed or optional, so it cannot have a prompt/,
     ],
   ])('refuses the inputs %j', (inputs, text) => {
     expect(define([command({ name: 'a', summary: '', inputs, run: async () => {} })])).toThrow(text);
