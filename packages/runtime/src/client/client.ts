@@ -189,6 +189,13 @@ export interface AccessQuestion {
   readonly name?: string;
 }
 
+/** PathQuestion describes an action on a URL path that belongs to no kind, such as `get /metrics`. */
+export interface PathQuestion {
+  /** An HTTP method in lower case. */
+  readonly verb: string;
+  readonly path: string;
+}
+
 /** Subject is the identity that an access review is about. */
 export interface Subject {
   readonly user: string;
@@ -201,7 +208,7 @@ export interface Subject {
 export interface ReviewOptions extends RequestOptions {
   /**
    * Use a LocalSubjectAccessReview, in the namespace of the question: a client without cluster-wide rights can be
-   * allowed to create one. Defaults to false: a SubjectAccessReview, which can be about the whole cluster.
+   * allowed to create one. Not possible for a path, which has no namespace. Defaults to false: a SubjectAccessReview, which can be about the whole cluster.
    */
   readonly local?: boolean | undefined;
 }
@@ -245,7 +252,10 @@ export interface Client extends AsyncDisposable {
     key: ObjectKey,
     options: StreamTextOptions,
   ): Promise<TextStream>;
-  /** create takes an object as its author writes it: fields with defaults may be omitted. */
+  /**
+   * create takes an object as its author writes it: fields with defaults may be omitted. Creating a review (of the
+   * groups authentication.k8s.io and authorization.k8s.io) stores nothing, so guards are not called for it.
+   */
   create<T extends KubernetesObject, W extends KubernetesObject = T>(
     resource: WritableResource<T, W>,
     object: NoInfer<W>,
@@ -283,11 +293,14 @@ export interface Client extends AsyncDisposable {
     },
   ): Promise<{ token: string; expirationTimestamp: string }>;
   /** canI reports whether this client's own identity is allowed the action. */
-  canI(question: AccessQuestion, options?: RequestOptions): Promise<{ allowed: boolean; reason?: string }>;
+  canI(
+    question: AccessQuestion | PathQuestion,
+    options?: RequestOptions,
+  ): Promise<{ allowed: boolean; reason?: string }>;
   /** canSubject reports whether another subject is allowed the action. */
   canSubject(
     subject: Subject,
-    question: AccessQuestion,
+    question: AccessQuestion | PathQuestion,
     options?: ReviewOptions,
   ): Promise<{ allowed: boolean; reason?: string }>;
   /** raw requests a path that no kind describes (`/version`, `/openapi/v3`) and returns the body's text. */

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { ConfigMap, Namespace, resource } from '@bowline/kubernetes';
+import { ConfigMap, Namespace, resource, TokenReview } from '@bowline/kubernetes';
 import { seededRandom, VirtualClock } from '@bowline/machinery';
 import { expect, test } from 'vitest';
 import { type Log, silentLog } from '../observability/log.ts';
@@ -333,7 +333,7 @@ test('creates a LocalSubjectAccessReview with local: true', async () => {
   });
 });
 
-test('does not call the guard for reads, access reviews and token requests', async () => {
+test('does not call the guard for reads, reviews and token requests', async () => {
   const guard = {
     writeTimeoutMs: 5000,
     assertMayWrite: () => {
@@ -346,6 +346,7 @@ test('does not call the guard for reads, access reviews and token requests', asy
     { body: { status: { allowed: true } } },
     { body: { status: { allowed: false, reason: 'no rule' } } },
     { body: { status: token } },
+    { body: { status: { authenticated: true } } },
   );
   const client = createClient({ transport, timeoutMs: 9000 }).guarded(guard);
   expect(await client.get(ConfigMap, key)).toEqual(object);
@@ -355,11 +356,14 @@ test('does not call the guard for reads, access reviews and token requests', asy
     reason: 'no rule',
   });
   expect(await client.requestToken(key, { audiences: ['x'], expirationSeconds: 600 })).toEqual(token);
+  expect(await client.create(TokenReview, { spec: { token: 't' } })).toEqual({ status: { authenticated: true } });
+  await expect(client.create(ConfigMap, { metadata: key })).rejects.toThrow('not the leader');
   expect(transport.requests.map((request) => request.path)).toEqual([
     '/api/v1/namespaces/ns/configmaps/a',
     '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
     '/apis/authorization.k8s.io/v1/subjectaccessreviews',
     '/api/v1/namespaces/ns/serviceaccounts/a/token',
+    '/apis/authentication.k8s.io/v1/tokenreviews?fieldValidation=Strict',
   ]);
   expect(transport.sent(1)).toMatchObject({
     spec: { resourceAttributes: { verb: 'get', group: '', resource: 'secrets', namespace: 'ns' } },

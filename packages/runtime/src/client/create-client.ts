@@ -34,7 +34,7 @@ import type {
 import { clientMetrics } from './client-metrics.ts';
 import { pagesOf } from './pages.ts';
 import { collectionPath, invalid, listQuery, objectPath, type Query, withQuery, writeQuery } from './paths.ts';
-import { canI, canSubject, requestToken } from './reviews.ts';
+import { canI, canSubject, isReview, requestToken } from './reviews.ts';
 import { readText, streamText } from './text.ts';
 import { Warnings } from './warnings.ts';
 import { watchStream } from './watch-stream.ts';
@@ -77,8 +77,7 @@ const PATCH_TYPES: Readonly<Record<Patch['type'], string>> = {
  * createClient creates a client on a transport. Several clients may share one transport, which is the expensive part.
  *
  * A guard (`guarded`) is called before each attempt of every call that changes stored objects: create, update, patch,
- * delete, deleteCollection, dry runs included. It is not called for access reviews and token requests, which store
- * nothing.
+ * delete, deleteCollection, dry runs included. It is not called for reviews and token requests, which store nothing.
  *
  * @example
  * const client = createClient({ transport: connect(await loadKubeconfig({ paths })), component: 'copy' });
@@ -221,7 +220,7 @@ class ApiClient implements Client {
       apiRequest: { verb: 'create', resource, subresource, key, namespace, path },
       method: 'POST',
       body: withTypeMeta(resource, object),
-      write: true,
+      write: !isReview(resource),
       ...limits(options),
     });
   }

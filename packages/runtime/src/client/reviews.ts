@@ -8,8 +8,19 @@ import {
 } from '@bowline/kubernetes';
 import { LocalSubjectAccessReview } from '@bowline/kubernetes/authorization-v1';
 import type { Caller } from './caller.ts';
-import type { AccessQuestion, Client, RequestOptions, ReviewOptions, Subject } from './client.ts';
+import type { AccessQuestion, Client, PathQuestion, RequestOptions, ReviewOptions, Subject } from './client.ts';
 import { collectionPath, objectPath } from './paths.ts';
+
+/** Every kind of these groups is a question to the API server. */
+const REVIEW_GROUPS: ReadonlySet<string> = new Set(['authentication.k8s.io', 'authorization.k8s.io']);
+
+/**
+ * isReview reports whether the objects of a kind are reviews, such as a TokenReview. The API server answers them and
+ * stores nothing, so creating one is not a write: replicas that do not lead may do it.
+ */
+export function isReview({ group }: Pick<Resource, 'group'>): boolean {
+  return REVIEW_GROUPS.has(group);
+}
 
 /** requestToken issues a token for a ServiceAccount. It stores nothing, so no guard is called. */
 export async function requestToken(
@@ -40,21 +51,26 @@ export async function requestToken(
 }
 
 /** canI reviews the access of the caller's own identity. */
-export function canI(caller: Caller, question: AccessQuestion, options?: RequestOptions): Promise<AccessReviewResult> {
-  return createReview(caller, SelfSubjectAccessReview, { resourceAttributes: attributes(question) }, options);
+export function canI(
+  caller: Caller,
+  question: AccessQuestion | PathQuestion,
+  options?: RequestOptions,
+): Promise<AccessReviewResult> {
+  return createReview(caller, SelfSubjectAccessReview, attributes(question), options);
 }
 
 /** canSubject reviews the access of another subject. */
 export function canSubject(
   caller: Caller,
   subject: Subject,
-  question: AccessQuestion,
+  question: AccessQuestion | PathQuestion,
   options: ReviewOptions = {},
 ): Promise<AccessReviewResult> {
   const { user, groups, uid, extra } = subject;
-  const spec = { user, groups, uid, extra, resourceAttributes: attributes(question) };
+  const spec = { user, groups, uid, extra, ...attributes(question) };
   if (!options.local) return createReview(caller, SubjectAccessReview, spec, options);
-  return createReview(caller, LocalSubjectAccessReview, spec, { ...options, namespace: question.namespace ?? '' });
+  const namespace = 'path' in question ? '' : (question.namespace ?? '');
+  return createReview(caller, LocalSubjectAccessReview, spec, { ...options, namespace });
 }
 
 interface AccessReviewResult {
@@ -82,6 +98,7 @@ async function createReview(
   return reason ? { allowed, reason } : { allowed };
 }
 
-function attributes(question: AccessQuestion): object {
-  return { ...question, group: question.group ?? '' };
+function attributes(question: AccessQuestion | PathQuestion): object {
+  if ('path' in question) return { nonResourceAttributes: question };
+  return { resourceAttributes: { ...question, group: question.group ?? '' } };
 }

@@ -7,6 +7,7 @@ import type {
   ListOptions,
   PagesOptions,
   Patch,
+  PathQuestion,
   ReadTextOptions,
   RequestOptions,
   ReviewOptions,
@@ -18,6 +19,7 @@ import type {
   WritableResource,
   WriteOptions,
 } from '../client/client.ts';
+import { isReview } from '../client/reviews.ts';
 import { isStatus, stillExists } from '../writing/deletion.ts';
 
 /** LiveClient is the API server as a reconcile sees it: a client without a lifecycle of its own. */
@@ -108,6 +110,8 @@ export class RecordingClient implements LiveClient {
     object: NoInfer<W>,
     options?: WriteOptions,
   ): Promise<T> {
+    // A review stores nothing, so there is nothing to record.
+    if (isReview(resource)) return await this.#client.create(resource, object, this.#withSignal(options));
     return this.#recordResponse(
       resource,
       await this.#client.create(resource, object, this.#withFieldManager(options)),
@@ -167,11 +171,15 @@ export class RecordingClient implements LiveClient {
     return this.#client.requestToken(serviceAccount, this.#withSignal(options));
   }
 
-  canI(question: AccessQuestion, options?: RequestOptions): ReturnType<Client['canI']> {
+  canI(question: AccessQuestion | PathQuestion, options?: RequestOptions): ReturnType<Client['canI']> {
     return this.#client.canI(question, this.#withSignal(options));
   }
 
-  canSubject(subject: Subject, question: AccessQuestion, options?: ReviewOptions): ReturnType<Client['canSubject']> {
+  canSubject(
+    subject: Subject,
+    question: AccessQuestion | PathQuestion,
+    options?: ReviewOptions,
+  ): ReturnType<Client['canSubject']> {
     return this.#client.canSubject(subject, question, this.#withSignal(options));
   }
 

@@ -8,6 +8,7 @@ export type {
   ListOptions,
   PagesOptions,
   Patch,
+  PathQuestion,
   ReadTextOptions,
   RequestCheck,
   RequestOptions,

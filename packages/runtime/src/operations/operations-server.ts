@@ -1,18 +1,18 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '@bowline/machinery';
+import { type AccessDecision, TokenAccess } from '../access/token-access.ts';
 import type { Client } from '../client/client.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { type Log, silentLog } from '../observability/log.ts';
 import { type HealthReport, isHealthy, renderHealth } from './health.ts';
 import { type ListenAddress, listenError, parseListenAddress } from './listen-address.ts';
-import { MetricsAccess, type Verdict } from './metrics-access.ts';
 import { metricsCertificate } from './metrics-certificate.ts';
 
 /** MetricsSecurity serves metrics encrypted and to authorized clients only. */
 export interface MetricsSecurity {
   /** Reviews tokens and permissions: needs create on tokenreviews and subjectaccessreviews. */
-  readonly client: Pick<Client, 'create'>;
+  readonly client: Pick<Client, 'create' | 'canSubject'>;
   /** A folder with tls.crt and tls.key, read again when they change. Defaults to a certificate generated at startup. */
   readonly certificateFolder?: string | undefined;
 }
@@ -128,7 +128,9 @@ async function secureServer(options: OperationsServerOptions): Promise<Server> {
   return server;
 }
 
-const REFUSALS: Readonly<Record<Exclude<Verdict, 'allowed'>, HttpResponse>> = {
+type MetricsVerdict = AccessDecision['verdict'] | 'unavailable';
+
+const REFUSALS: Readonly<Record<Exclude<MetricsVerdict, 'allowed'>, HttpResponse>> = {
   unauthenticated: {
     status: 401,
     body: 'send a bearer token that the API server accepts\n',
@@ -148,12 +150,27 @@ function metricsRoute({
   wire = systemClock,
   log = silentLog,
 }: OperationsServerOptions): Route {
-  const access = metricsSecurity && new MetricsAccess({ client: metricsSecurity.client, wire, log });
+  // There are few scrapers. Further tokens are guesses, which must not exhaust memory or the API server.
+  const limits = { clock: wire, maxCached: 256, maxInFlight: 8 };
+  const access = metricsSecurity && new TokenAccess({ client: metricsSecurity.client, ...limits });
   return async (_, request) => {
-    const verdict = access ? await access.decide(request.headers.authorization) : 'allowed';
+    const verdict = access ? await decideMetrics(access, request.headers.authorization, log) : 'allowed';
     if (verdict !== 'allowed') return REFUSALS[verdict];
     return { status: 200, type: metrics.contentType, body: await metrics.render() };
   };
+}
+
+async function decideMetrics(
+  access: TokenAccess,
+  authorization: string | undefined,
+  log: Log,
+): Promise<MetricsVerdict> {
+  try {
+    return (await access.decide(authorization, { verb: 'get', path: '/metrics' })).verdict;
+  } catch (error) {
+    log.warn('cannot review access to the metrics', { error });
+    return 'unavailable';
+  }
 }
 
 async function open(

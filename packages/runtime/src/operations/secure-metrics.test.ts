@@ -10,14 +10,14 @@ import { type ScriptedResponse, ScriptedTransport } from '../client/scripted-tra
 import { createMetrics } from '../observability/create-metrics.ts';
 import { startOperationsServer } from './operations-server.ts';
 
-const known: ScriptedResponse = {
+const known = (username: string): ScriptedResponse => ({
   status: 201,
   body: {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenReview',
-    status: { authenticated: true, user: { username: 'prometheus' } },
+    status: { authenticated: true, user: { username } },
   },
-};
+});
 const may = (allowed: boolean): ScriptedResponse => ({
   status: 201,
   body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', status: { allowed } },
@@ -71,12 +71,16 @@ function get(port: number, headers: Record<string, string>): Promise<HttpRespons
 }
 
 it('serves metrics over TLS to authorized clients, and explains to others what is missing', async () => {
-  await using server = await start({ answers: [known, may(true), known, may(false)] });
+  const unavailable: ScriptedResponse = { status: 500, body: {} };
+  const answers = [known('prometheus'), may(true), known('stranger'), may(false), unavailable];
+  await using server = await start({ answers });
   const allowed = await server.get({ authorization: 'Bearer a' });
   expect(allowed.status).toBe(200);
   expect(allowed.headers['content-type']).toContain('version=0.0.4');
   const forbidden = await server.get({ authorization: 'Bearer b' });
   expect([forbidden.status, forbidden.body]).toEqual([403, expect.stringContaining('may not get the URL /metrics')]);
+  const failed = await server.get({ authorization: 'Bearer c' });
+  expect([failed.status, failed.headers['retry-after']]).toEqual([503, '5']);
   const anonymous = await server.get();
   expect([anonymous.status, anonymous.headers['www-authenticate']]).toEqual([401, 'Bearer']);
   await expect(fetch(`http://127.0.0.1:${server.port}/metrics`)).rejects.toThrow();

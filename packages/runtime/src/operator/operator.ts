@@ -16,8 +16,8 @@ import type { OperatorConfig } from './operator-config.ts';
 export interface SetupContext<Config> {
   readonly config: Config;
   /**
-   * Allows what the operator declares, and rejects everything else with BOWLINE_UNDECLARED_PERMISSION. It reads at any
-   * time, and writes only while this process leads; other writes fail with BOWLINE_NOT_LEADER.
+   * Allows what the operator declares, and rejects everything else with BOWLINE_UNDECLARED_PERMISSION. It reads and
+   * creates reviews at any time, and writes only while this process leads; other writes fail with BOWLINE_NOT_LEADER.
    */
   readonly client: Client;
   /** The manager's namespace. */
