@@ -48,6 +48,18 @@ describe('an embedded control plane in this process', () => {
     );
   });
 
+  it('authenticates the bearer of another token, and asks for the token again after a rejection', async () => {
+    await using controlPlane = await startControlPlane({ ...alone, listen: false });
+    await using admin = await clientOf(controlPlane);
+    const account = { namespace: 'default', name: 'robot' };
+    await admin.create(ServiceAccount, { metadata: account });
+    const tokens = ['invalid', (await admin.requestToken(account)).token];
+    await using robot = admin.withToken(() => (tokens.length > 1 ? tokens.shift() : tokens[0]) ?? '');
+    const robotName = /User "system:serviceaccount:default:robot" cannot create/;
+    await expect(robot.create(ConfigMap, { metadata: key })).rejects.toThrow(robotName);
+    await admin.create(ConfigMap, { metadata: key });
+  });
+
   it('calls webhooks behind a Service at the address provided by the embedder', async () => {
     const authority = await createCertificateAuthority({ commonName: 'test' });
     const issued = await issueCertificate({

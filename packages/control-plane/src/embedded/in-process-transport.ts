@@ -1,7 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '@bowline/machinery';
 import {
+  type Credentials,
   impersonationHeaders,
+  type RequestHeaders,
   type Transport,
   TransportError,
   type TransportRequest,
@@ -13,8 +15,8 @@ import { tooLarge } from '../server/status/api-status.ts';
 /** InProcessOptions configures the server and the identity of the caller. */
 export interface InProcessOptions {
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>;
-  /** The credentials of the caller: a certificate name, which is trusted, or a token, which is verified. */
-  readonly caller: ClientCertificate | { readonly token: string };
+  /** Who calls: the name of a certificate, which is trusted, or credentials, which are verified. */
+  readonly caller: ClientCertificate | Credentials;
   readonly wire: Clock;
 }
 
@@ -46,7 +48,6 @@ class InProcessTransport implements Transport {
         retryable: false,
       });
     }
-    request.beforeSend?.();
     const disconnected = new AbortController();
     const onAbort = (): void => disconnected.abort();
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -57,7 +58,7 @@ class InProcessTransport implements Transport {
     };
     let response: ApiResponse;
     try {
-      response = await this.#send(request, disconnected.signal);
+      response = await this.#exchange(request, disconnected.signal);
     } catch (error) {
       cleanUp();
       throw error;
@@ -84,6 +85,10 @@ class InProcessTransport implements Transport {
     return { status, headers, aliveAt, body: chunks, text: () => textOf(chunks) };
   }
 
+  withCredentials(credentials: Credentials): Transport {
+    return new InProcessTransport({ ...this.#options, caller: credentials });
+  }
+
   close(): Promise<void> {
     this.#closed.abort();
     return Promise.resolve();
@@ -93,30 +98,45 @@ class InProcessTransport implements Transport {
     return this.close();
   }
 
-  #send(request: TransportRequest, signal: AbortSignal): Promise<ApiResponse> {
+  /** #exchange sends a request, and once again if it is rejected with 401 and its credentials have changed. */
+  async #exchange(request: TransportRequest, signal: AbortSignal): Promise<ApiResponse> {
+    const { caller } = this.#options;
+    if ('commonName' in caller) return await this.#send(request, {}, signal);
+    const headers = await caller.headers();
+    const response = await this.#send(request, headers, signal);
+    if (response.status !== 401 || !(await caller.refresh({ headers, certificatePem: undefined }))) return response;
+    return await this.#send(request, await caller.headers(), signal);
+  }
+
+  #send(request: TransportRequest, credentials: RequestHeaders, signal: AbortSignal): Promise<ApiResponse> {
     const { method, path, timeoutMs = DEFAULT_TIMEOUT_MS } = request;
     return new Promise((resolve, reject) => {
       const onAbort = (): void => reject(this.#connectionLostError(request.signal));
+      if (signal.aborted) {
+        onAbort();
+        return;
+      }
+      request.beforeSend?.();
       signal.addEventListener('abort', onAbort, { once: true });
       const timer = this.#options.wire.setTimer(timeoutMs, () => {
         const message = `${method} ${path}: ${SERVER_NAME} did not respond within ${timeoutMs} ms`;
         reject(new TransportError('BOWLINE_TRANSPORT_TIMEOUT', message, { mayHaveBeenProcessed: true }));
       });
       this.#options
-        .handle(this.#apiRequest(request, signal))
+        .handle(this.#apiRequest(request, credentials, signal))
         .then(resolve, (error: unknown) => reject(this.#connectionLostError(request.signal, error)))
         .finally(() => timer[Symbol.dispose]());
     });
   }
 
-  #apiRequest(request: TransportRequest, signal: AbortSignal): ApiRequest {
+  #apiRequest(request: TransportRequest, credentials: RequestHeaders, signal: AbortSignal): ApiRequest {
     const { caller } = this.#options;
     const { method, path, body } = request;
     const lines: (readonly [string, string])[] = Object.entries(request.headers ?? {}).map(([name, value]) => [
       name.toLowerCase(),
       value,
     ]);
-    if ('token' in caller) lines.push(['authorization', `Bearer ${caller.token}`]);
+    lines.push(...Object.entries(credentials));
     for (const [name, value] of Object.entries(request.impersonate ? impersonationHeaders(request.impersonate) : {})) {
       for (const each of [value].flat()) lines.push([name, each]);
     }
@@ -130,7 +150,7 @@ class InProcessTransport implements Transport {
       connection: {
         remoteAddress: '127.0.0.1',
         isSecure: true,
-        certificate: 'token' in caller ? undefined : caller,
+        certificate: 'commonName' in caller ? caller : undefined,
       },
     };
   }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { BowlineError } from '@bowline/machinery';
-import type { Transport } from '@bowline/runtime/client';
+import { type Credentials, type Transport, tokenCredentials } from '@bowline/runtime/transport';
 import type { ClientFor } from '../connect-client.ts';
 import type { Component, Identity } from '../control-plane.ts';
 import type { NodeAgent } from '../node-agent/start-node-agent.ts';
@@ -170,7 +170,7 @@ export class RunningParts {
       return this.#transportOf({ commonName: identity.user, organizations: identity.groups ?? [] });
     const { accountToken } = await import('../account-token.ts');
     await using admin = await this.clientFor('admin', 'control-plane');
-    return this.#transportOf({ token: await accountToken(admin, identity.serviceAccount) });
+    return this.#transportOf(tokenCredentials(await accountToken(admin, identity.serviceAccount)));
   }
 
   readonly clientFor: ClientFor = async (identity, component) => {
@@ -179,7 +179,7 @@ export class RunningParts {
     return createClient({ component, transport: await this.transport(identity) });
   };
 
-  #transportOf(caller: ClientCertificate | { readonly token: string }): Transport {
+  #transportOf(caller: ClientCertificate | Credentials): Transport {
     return inProcessTransport({ handle: this.#handle, caller, wire: this.#options.server.clock });
   }
 

@@ -14,7 +14,10 @@ export const CLUSTER_LABEL = 'test.bowline.dev/cluster';
 export function isolatedClient(client: Client, ours: TestNames): Client {
   const isForeign = (kind: Resource, { metadata }: KubernetesObject): boolean =>
     ours.belongsToOtherTest(kind.scope === 'Cluster' ? metadata?.name : metadata?.namespace);
-  const replaced: Pick<Client, 'list' | 'watch' | 'guarded' | 'checked' | 'withFieldManager' | 'onLeaseLane'> = {
+  const replaced: Pick<
+    Client,
+    'list' | 'watch' | 'guarded' | 'checked' | 'withFieldManager' | 'withToken' | 'onLeaseLane'
+  > = {
     async list(kind, options) {
       const list = await client.list(kind, options);
       return { ...list, items: list.items.filter((item) => !isForeign(kind, item)) };
@@ -26,6 +29,7 @@ export function isolatedClient(client: Client, ours: TestNames): Client {
     guarded: (guard) => isolatedClient(client.guarded(guard), ours),
     checked: (check) => isolatedClient(client.checked(check), ours),
     withFieldManager: (name) => isolatedClient(client.withFieldManager(name), ours),
+    withToken: (token) => isolatedClient(client.withToken(token), ours),
     onLeaseLane: () => isolatedClient(client.onLeaseLane(), ours),
   };
   return new Proxy(client, {

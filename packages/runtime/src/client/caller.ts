@@ -85,6 +85,11 @@ export class Caller {
     return new Caller({ ...this.#options, lane });
   }
 
+  /** as returns a caller on another transport, with the identity of that transport: nothing is impersonated or checked. */
+  as(transport: Transport): Caller {
+    return new Caller({ ...this.#options, transport, impersonate: undefined, checks: [], lane: 'call' });
+  }
+
   /** with returns the same caller with one more check or guard. Checks and guards are never removed. */
   with({ check, guard }: { readonly check?: RequestCheck; readonly guard?: WriteGuard }): Caller {
     const { checks, guards } = this.#options;

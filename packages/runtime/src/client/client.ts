@@ -1,5 +1,6 @@
 import type { KubernetesObject, ListMeta, ObjectKey, Resource, Status } from '@bowline/kubernetes';
 import type { ApiRequest } from '../errors/api-error.ts';
+import type { TokenSource } from '../transport/token-credentials.ts';
 
 /**
  * WritableResource is a kind whose objects are read as `T` and written as `W`; a kind without defaults is written as it
@@ -204,6 +205,16 @@ export interface Subject {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** TokenRequestOptions configures a token of a ServiceAccount. */
+export interface TokenRequestOptions extends RequestOptions {
+  /** Defaults to the audiences of the API server. */
+  readonly audiences?: readonly string[] | undefined;
+  /** The lifetime; the API server may change it. Defaults to its choice. */
+  readonly expirationSeconds?: number | undefined;
+  /** A Pod or another object: the token is valid only while it exists. Defaults to none. */
+  readonly boundObject?: { apiVersion: string; kind: string; name: string; uid?: string } | undefined;
+}
+
 /** ReviewOptions configures an access review. */
 export interface ReviewOptions extends RequestOptions {
   /**
@@ -286,11 +297,7 @@ export interface Client extends AsyncDisposable {
   /** requestToken issues a token for a ServiceAccount. */
   requestToken(
     serviceAccount: ObjectKey,
-    options?: RequestOptions & {
-      audiences?: readonly string[];
-      expirationSeconds?: number;
-      boundObject?: { apiVersion: string; kind: string; name: string; uid?: string };
-    },
+    options?: TokenRequestOptions,
   ): Promise<{ token: string; expirationTimestamp: string }>;
   /** canI reports whether this client's own identity is allowed the action. */
   canI(
@@ -314,6 +321,16 @@ export interface Client extends AsyncDisposable {
    * one already.
    */
   withFieldManager(fieldManager: string): Client;
+  /**
+   * withToken returns a client of the same server that acts as the bearer of a token. It shares connection settings
+   * (address, CA, proxy, limits) and guards, such as leadership, with this one. It does not share this client's
+   * identity: its credentials and impersonation, its connections, its checks, such as the declared permissions of an
+   * operator, and its field manager. Close it separately.
+   *
+   * @example
+   * await using reader = client.withToken((await client.requestToken({ namespace: 'default', name: 'reader' })).token);
+   */
+  withToken(token: TokenSource): Client;
   /** onLeaseLane returns the same client on the lease lane, which never waits behind other calls. */
   onLeaseLane(): Client;
   close(): Promise<void>;

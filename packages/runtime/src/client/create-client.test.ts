@@ -475,3 +475,8 @@ test.each<[string, (client: Client) => Promise<unknown>]>([
   await expect(call(createClient({ transport }))).rejects.toMatchObject({ code: 'BOWLINE_CLIENT_INVALID_REQUEST' });
   expect(transport.requests).toEqual([]);
 });
+
+test('cannot use another token on a transport that does not support it', () => {
+  const client = createClient({ transport: new ScriptedTransport() });
+  expect(() => client.withToken('t')).toThrow('does not implement withCredentials');
+});

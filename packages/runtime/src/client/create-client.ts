@@ -11,6 +11,7 @@ import { type ApiRequest, isNotFound } from '../errors/api-error.ts';
 import { type Log, silentLog } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Impersonation } from '../transport/connection-config.ts';
+import { type TokenSource, tokenCredentials } from '../transport/token-credentials.ts';
 import type { Transport } from '../transport/transport.ts';
 import { type Call, Caller } from './caller.ts';
 import type {
@@ -318,6 +319,14 @@ class ApiClient implements Client {
 
   withFieldManager(fieldManager: string): Client {
     return new ApiClient(this.#caller, this.fieldManager ?? fieldManager);
+  }
+
+  withToken(token: TokenSource): Client {
+    const { transport } = this.#caller;
+    if (!transport.withCredentials) {
+      throw invalid('cannot use another token: the transport of this client does not implement withCredentials');
+    }
+    return new ApiClient(this.#caller.as(transport.withCredentials(tokenCredentials(token))), undefined);
   }
 
   onLeaseLane(): Client {

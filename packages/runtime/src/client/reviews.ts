@@ -8,7 +8,14 @@ import {
 } from '@bowline/kubernetes';
 import { LocalSubjectAccessReview } from '@bowline/kubernetes/authorization-v1';
 import type { Caller } from './caller.ts';
-import type { AccessQuestion, Client, PathQuestion, RequestOptions, ReviewOptions, Subject } from './client.ts';
+import type {
+  AccessQuestion,
+  PathQuestion,
+  RequestOptions,
+  ReviewOptions,
+  Subject,
+  TokenRequestOptions,
+} from './client.ts';
 import { collectionPath, objectPath } from './paths.ts';
 
 /** Every kind of these groups is a question to the API server. */
@@ -26,7 +33,7 @@ export function isReview({ group }: Pick<Resource, 'group'>): boolean {
 export async function requestToken(
   caller: Caller,
   serviceAccount: ObjectKey,
-  options: NonNullable<Parameters<Client['requestToken']>[1]> = {},
+  options: TokenRequestOptions = {},
 ): Promise<{ token: string; expirationTimestamp: string }> {
   const { audiences, expirationSeconds, boundObject } = options;
   const response = await caller.json<{ status: { token: string; expirationTimestamp: string } }>({

@@ -25,7 +25,14 @@ import { isStatus, stillExists } from '../writing/deletion.ts';
 /** LiveClient is the API server as a reconcile sees it: a client without a lifecycle of its own. */
 export type LiveClient = Omit<
   Client,
-  'fieldManager' | 'guarded' | 'checked' | 'withFieldManager' | 'onLeaseLane' | 'close' | typeof Symbol.asyncDispose
+  | 'fieldManager'
+  | 'guarded'
+  | 'checked'
+  | 'withFieldManager'
+  | 'withToken'
+  | 'onLeaseLane'
+  | 'close'
+  | typeof Symbol.asyncDispose
 >;
 
 /** WriteRecorder is notified of every write, so that reads see it before the watch does. A Cache is one. */

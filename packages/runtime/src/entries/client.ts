@@ -17,6 +17,7 @@ export type {
   Subject,
   TextRequest,
   TextStream,
+  TokenRequestOptions,
   UnexpectedWatchEvent,
   WatchEvent,
   WatchOptions,
@@ -27,6 +28,7 @@ export type {
 } from '../client/client.ts';
 export { type ClientOptions, createClient } from '../client/create-client.ts';
 export { type PodLogOptions, podLog } from '../client/pod-log.ts';
+export { type ServiceAccountTokenOptions, serviceAccountToken } from '../client/service-account-token.ts';
 export {
   ApiError,
   type ApiErrorInit,
@@ -42,7 +44,6 @@ export {
   isTooManyRequests,
   isUnauthorized,
 } from '../errors/api-error.ts';
-export { tokenCredentials } from '../kubeconfig/credentials.ts';
 export { type InClusterOptions, inClusterConfig, isInCluster } from '../kubeconfig/in-cluster.ts';
 export { type Kubeconfig, parseKubeconfig } from '../kubeconfig/kubeconfig.ts';
 export {
@@ -62,5 +63,6 @@ export type {
   RequestHeaders,
 } from '../transport/connection-config.ts';
 export { impersonationHeaders } from '../transport/impersonation.ts';
+export { type TokenSource, tokenCredentials } from '../transport/token-credentials.ts';
 export type { Lane, Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';
 export { TransportError, type TransportErrorCode } from '../transport/transport-error.ts';

@@ -7,12 +7,6 @@ import type {
 
 const NO_HEADERS: RequestHeaders = {};
 
-/** tokenCredentials returns credentials with a fixed bearer token. */
-export function tokenCredentials(token: string): Credentials {
-  const headers = { authorization: `Bearer ${token.trim()}` };
-  return { headers: () => headers, refresh: () => Promise.resolve(false) };
-}
-
 /**
  * basicCredentials returns credentials with a user name and a password. API servers stopped accepting them in 1.19; a
  * proxy in front may still do.

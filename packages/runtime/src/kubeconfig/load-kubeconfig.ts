@@ -4,8 +4,9 @@ import type { Clock } from '@bowline/machinery';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { Log } from '../observability/log.ts';
 import type { ConnectionConfig, Credentials } from '../transport/connection-config.ts';
+import { tokenCredentials } from '../transport/token-credentials.ts';
 import { errorCodeOf } from '../transport/transport-error.ts';
-import { basicCredentials, certificateCredentials, combineCredentials, tokenCredentials } from './credentials.ts';
+import { basicCredentials, certificateCredentials, combineCredentials } from './credentials.ts';
 import { execCredentials } from './exec-plugin.ts';
 import {
   type Entry,

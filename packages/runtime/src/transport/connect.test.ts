@@ -8,6 +8,7 @@ import { noMetrics } from '../observability/metrics.ts';
 import { connect } from './connect.ts';
 import type { Credentials } from './connection-config.ts';
 import { get, http2Server, listen, outcome, pki, until } from './server.test-support.ts';
+import { tokenCredentials } from './token-credentials.ts';
 
 function respond(stream: ServerHttp2Stream, text = 'ok', status = 200): void {
   stream.respond({ ':status': status });
@@ -285,4 +286,42 @@ test('rejects requests after it was closed', async () => {
   await transport.close();
   expect(await outcome(transport.request(get('/')))).toMatchObject({ code: 'BOWLINE_TRANSPORT_CLOSED' });
   expect(server.connections()).toBe(1);
+});
+
+test('connects with other credentials, the same CA and settings, and without the certificate and user of the first', async () => {
+  const { authority, client } = await pki();
+  const seen: unknown[] = [];
+  await using server = await http2Server(
+    (stream, headers) => {
+      const socket = stream.session?.socket;
+      const peer = socket instanceof TLSSocket ? socket.getPeerCertificate().subject?.CN : undefined;
+      seen.push([peer, headers.authorization, headers['impersonate-user']]);
+      respond(stream);
+    },
+    { requestCert: true, rejectUnauthorized: false, ca: authority.certificatePem },
+  );
+  const credentials: Credentials = {
+    headers: () => ({ authorization: 'Bearer first' }),
+    certificate: () => Promise.resolve(client),
+    refresh: () => Promise.resolve(false),
+  };
+  await using transport = connect({ ...server.config, credentials, impersonate: { user: 'jane' } }, { maxWatches: 0 });
+  const other = transport.withCredentials?.(tokenCredentials(() => 'second'));
+  expect(await Promise.all([transport, other].map((each) => each && outcome(each.request(get('/')))))).toEqual([
+    'ok',
+    'ok',
+  ]);
+  expect(seen).toEqual(
+    expect.arrayContaining([
+      ['tester', 'Bearer first', 'jane'],
+      [undefined, 'Bearer second', undefined],
+    ]),
+  );
+  expect(await outcome(other?.request(get('/', { lane: 'watch' })) ?? Promise.reject(new Error('none')))).toMatchObject(
+    {
+      code: 'BOWLINE_TRANSPORT_WATCH_LIMIT',
+    },
+  );
+  await other?.close();
+  expect(await outcome(transport.request(get('/')))).toBe('ok');
 });

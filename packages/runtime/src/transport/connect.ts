@@ -4,7 +4,7 @@ import { type Log, silentLog } from '../observability/log.ts';
 import { type Counter, type Histogram, type Metrics, noMetrics } from '../observability/metrics.ts';
 import { type Channel, type Incoming, Unprocessed } from './channel.ts';
 import { ChannelPool } from './channel-pool.ts';
-import type { ConnectionConfig, Impersonation, RequestHeaders } from './connection-config.ts';
+import type { ConnectionConfig, Credentials, Impersonation, RequestHeaders } from './connection-config.ts';
 import { FlowSlots } from './flow-slots.ts';
 import { impersonationHeaders } from './impersonation.ts';
 import { RequestScope } from './request-scope.ts';
@@ -73,6 +73,7 @@ export function connect(config: ConnectionConfig, options: TransportOptions = {}
 class HttpTransport implements Transport {
   readonly host: string;
   readonly #config: ConnectionConfig;
+  readonly #options: TransportOptions;
   readonly #wire: Clock;
   readonly #log: Log;
   readonly #endpoint: Endpoint;
@@ -93,6 +94,7 @@ class HttpTransport implements Transport {
     const url = new URL(config.server);
     this.host = url.host;
     this.#config = config;
+    this.#options = options;
     this.#wire = options.wire ?? systemClock;
     this.#log = options.log ?? silentLog;
     this.#endpoint = { server: url.origin, source: config.source ?? url.origin };
@@ -370,6 +372,10 @@ class HttpTransport implements Transport {
       `${this.#endpoint.server} refused the request ${MAX_ATTEMPTS} times without processing it (${error.reason}): it is shutting down or overloaded`,
       { cause: error },
     );
+  }
+
+  withCredentials(credentials: Credentials): Transport {
+    return new HttpTransport({ ...this.#config, credentials, impersonate: undefined }, this.#options);
   }
 
   async close(): Promise<void> {

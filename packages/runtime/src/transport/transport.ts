@@ -1,4 +1,4 @@
-import type { Impersonation } from './connection-config.ts';
+import type { Credentials, Impersonation } from './connection-config.ts';
 
 /**
  * Lane keeps kinds of requests on separate connections: kube-apiserver allows 100 streams per connection, so long
@@ -61,6 +61,12 @@ export interface Transport extends AsyncDisposable {
   /** The server's host and port, used as a label of request metrics. */
   readonly host: string;
   request(request: TransportRequest): Promise<TransportResponse>;
+  /**
+   * withCredentials returns a transport to the same server with other credentials: the same address, CA, proxy and
+   * limits, but connections of its own, and neither the credentials nor the impersonation of this one. Close it
+   * separately. Absent if the transport does not support it.
+   */
+  withCredentials?(credentials: Credentials): Transport;
   /** close closes every connection; active requests reject. */
   close(): Promise<void>;
 }
