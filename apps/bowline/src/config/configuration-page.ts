@@ -36,7 +36,8 @@ operators share is rejected: set it in the file.`;
 const INSTALL = `## Install
 
 The section \`install\` configures the Deployment, its pods and its ServiceAccount that \`bowline manifests\` prints. Fields have the same names and
-structure as in the spec of a pod. A running manager ignores the section, so that \`run\` and \`manifests\` can use the same file.
+structure as in the spec of a pod. A running manager ignores the section, so that \`run\` and \`manifests\` can use the same file; in a
+pod, operators get the image for Pods of their own.
 
 \`\`\`yaml
 # bowline.yaml

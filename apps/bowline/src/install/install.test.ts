@@ -112,9 +112,10 @@ describe('the section install', () => {
         whenUnsatisfiable: 'DoNotSchedule',
       },
     ]);
-    // A running manager does not use it, and would be replaced for every change of it.
-    const config = findObject<ConfigMap>(items, 'ConfigMap', 'bowline').data?.['bowline.yaml'];
-    expect(config).not.toContain('install');
+    // A running manager uses only the image, and would be replaced for every change of the rest.
+    const config = findObject<ConfigMap>(items, 'ConfigMap', 'bowline').data?.['bowline.yaml'] ?? '';
+    expect(parse(config)).toMatchObject({ install: { image: 'registry.example.com/bowline:1' } });
+    expect(config).not.toContain('imagePullPolicy');
   });
 
   it('gives each Deployment the fields for all and those of its operator', async () => {

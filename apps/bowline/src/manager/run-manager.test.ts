@@ -41,6 +41,13 @@ describe('managerOptions', () => {
     expect(serving).toMatchObject({ address: ':9443', reachedAt, configurations, configurationName });
   });
 
+  it('passes the image of the install to operators, but only in a pod', () => {
+    const given = config({ install: { image: 'registry.example.com/bowline:1' } });
+    expect(managerOptions(given, pod).image).toBe('registry.example.com/bowline:1');
+    expect(managerOptions(given, laptop).image).toBeUndefined();
+    expect(managerOptions(config({}), pod).image).toBeUndefined();
+  });
+
   it('converts durations to milliseconds, and omits a disabled election', () => {
     expect(managerOptions(config({ drainTimeout: '1m30s' }), pod)).toMatchObject({
       drainTimeoutMs: 90_000,

@@ -50,6 +50,8 @@ export function managerOptions(
   return {
     namespace,
     namespaces: manager.namespaces,
+    // Outside of a pod the process does not run from the image of the install.
+    image: isPod ? manager.install?.image : undefined,
     healthAddress: health.address,
     metricsAddress: metrics.address,
     drainTimeoutMs: parseDuration(drainTimeout),

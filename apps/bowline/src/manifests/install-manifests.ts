@@ -71,7 +71,7 @@ export function installManifests(options: InstallOptions): readonly Manifest[] {
         operators: chosen,
         install,
         manager: settings.manager,
-        configText: configText(settings, chosen),
+        configText: configText(settings, chosen, install),
       }).map((object): Manifest => ({ part: 'operator', owner, object })),
     ),
     // Last: from then on the API server calls the webhooks, and rejects objects until they respond.
@@ -176,16 +176,20 @@ function labelled(manifest: Manifest, installedIn: string | undefined): Manifest
 
 /**
  * configText returns the bowline.yaml that a pod reads: the settings without defaults, for the operators that it runs.
- * The namespace is left out, because a pod knows its own, and the install, because it becomes the pod template: a
- * change that does not concern a running manager must not replace it.
+ * The namespace is left out, because a pod knows its own, and the install except for its image, because it becomes the
+ * pod template: a change that does not concern a running manager must not replace it.
  */
-function configText({ given, sections }: Settings, operators: readonly Operator[]): string {
+function configText(
+  { given, sections }: Settings,
+  operators: readonly Operator[],
+  { image }: Pick<InstallFields, 'image'>,
+): string {
   const { namespace: _, install: __, ...settings } = given;
   const names = operators.map(({ name }) => name);
   const others = Object.keys(sections).filter((name) => !names.includes(name));
   const kept = Object.fromEntries(Object.entries(settings).filter(([field]) => !others.includes(field)));
   return stringify(
-    { ...kept, operators: names },
+    { ...kept, operators: names, ...(image === undefined ? {} : { install: { image } }) },
     { sortMapEntries: true, aliasDuplicateObjects: false, version: '1.1' },
   );
 }

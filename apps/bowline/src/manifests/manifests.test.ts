@@ -53,6 +53,7 @@ describe('bowline manifests', () => {
       operators: ['badge', 'sticker'],
       metrics: { secure: true },
       badge: { maxThings: 4 },
+      install: { image: 'img:1' },
     });
     const { spec } = findObject<Deployment>(objects, 'Deployment', 'bowline');
     expect(spec?.replicas).toBe(2);
@@ -80,7 +81,11 @@ describe('bowline manifests', () => {
       { kind: 'ServiceAccount', name: 'bowline-sticker', namespace: 'bowline-system' },
     ]);
     const config = findObject<ConfigMap>(objects, 'ConfigMap', 'bowline-sticker').data?.['bowline.yaml'] ?? '';
-    expect(parse(config)).toEqual({ operators: ['sticker'], metrics: { secure: false } });
+    expect(parse(config)).toEqual({
+      operators: ['sticker'],
+      metrics: { secure: false },
+      install: { image: 'img:1' },
+    });
     expect(findObject<Service>(objects, 'Service', 'badge-webhook').spec?.selector).toMatchObject({
       'app.kubernetes.io/name': 'bowline-badge',
     });
@@ -109,6 +114,7 @@ describe('bowline manifests', () => {
     expect(parse(findObject<ConfigMap>(objects, 'ConfigMap', 'bowline').data?.['bowline.yaml'] ?? '')).toEqual({
       operators: ['badge'],
       namespaces: ['b', 'a'],
+      install: { image: 'img:1' },
     });
   });
 

@@ -39,6 +39,11 @@ export interface ManagerOptions {
    * cluster-scoped kind is rejected. Defaults to the whole cluster.
    */
   readonly namespaces?: readonly string[] | undefined;
+  /**
+   * The image that the process runs from; operators get it in `setup`. Defaults to none: the process does not run in a
+   * container.
+   */
+  readonly image?: string | undefined;
   /** False to start without election, for a single process without other replicas. Defaults to Leases of 15 s. */
   readonly leaderElection?: LeaderElectionOptions | false | undefined;
   /** The clock for queues, backoff, resyncs, reconciles and the drain. Defaults to the system clock. */

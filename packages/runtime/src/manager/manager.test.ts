@@ -163,6 +163,25 @@ describe('Manager', () => {
     expect(given).toEqual([expect.any(Number), 0.5]);
   });
 
+  it.each(['registry.example.com/bowline:1', undefined])('passes the image %s to setup', async (image) => {
+    let given: unknown[] = [];
+    const m = setUp(
+      [
+        defineOperator({
+          name: 'nested',
+          domain: 'bowline.dev',
+          setup: (context) => {
+            given = [context.image];
+          },
+          services: [{ name: 'idle', run: async () => {} }],
+        }),
+      ],
+      { image },
+    );
+    await m.until(() => given.length > 0);
+    expect(given).toEqual([image]);
+  });
+
   it('works immediately without leader election', async () => {
     const seen: string[] = [];
     const m = setUp([writer('one', seen)], { leaderElection: false });

@@ -191,6 +191,7 @@ export class Manager {
           webhookServers,
           namespace,
           namespaces: this.#options.namespaces,
+          image: this.#options.image,
           clock: this.#clock,
           wire: this.#wire,
           random: this.#random,

@@ -33,6 +33,8 @@ export interface OperatorRunnerOptions {
   readonly namespace: string;
   /** Undefined for the whole cluster. The operator is already restricted to them. */
   readonly namespaces: readonly string[] | undefined;
+  /** Undefined if the process does not run from an image. */
+  readonly image: string | undefined;
   readonly clock: Clock;
   readonly wire: Clock;
   readonly random: Random;
@@ -244,7 +246,7 @@ export class OperatorRunner {
   }
 
   async #setUp(signal: AbortSignal): Promise<unknown> {
-    const { clock, random, log, metrics, namespace, namespaces } = this.#options;
+    const { clock, random, log, metrics, namespace, namespaces, image } = this.#options;
     const { setup, config, name } = this.operator;
     try {
       const parsed = await readConfig(name, config, this.#options.config);
@@ -254,6 +256,7 @@ export class OperatorRunner {
         client: this.#client,
         namespace,
         namespaces,
+        image,
         clock,
         random,
         log,

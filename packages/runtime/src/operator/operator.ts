@@ -24,6 +24,11 @@ export interface SetupContext<Config> {
   readonly namespace: string;
   /** The namespaces that the manager is limited to. Undefined: the whole cluster. */
   readonly namespaces: readonly string[] | undefined;
+  /**
+   * The image of the manager's own container, for Pods that run the same program. Undefined if the manager is not
+   * installed by manifests, for example in `bowline up`.
+   */
+  readonly image: string | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
