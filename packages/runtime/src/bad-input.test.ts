@@ -4,9 +4,11 @@ import { ConfigMap, Secret } from '@bowline/kubernetes';
 import { VirtualClock } from '@bowline/machinery';
 import { s } from '@bowline/machinery/schema';
 import { expect, test, vi } from 'vitest';
+import { readLeaf } from './certificates/pem.ts';
 import { createClient } from './client/create-client.ts';
 import { ScriptedTransport } from './client/scripted-transport.test-support.ts';
 import { controller } from './controller/builder.ts';
+import { operatorIdentity } from './identity/operator-identity.ts';
 import { defineOperator } from './operator/operator.ts';
 import { readConfig } from './operator/operator-config.ts';
 import { allow } from './permissions/permission.ts';
@@ -16,12 +18,13 @@ import { RequestScope } from './transport/request-scope.ts';
 import { decodeReview } from './webhook/admission-review.ts';
 import { BodyBudget } from './webhook/body-budget.ts';
 import { CertificateWorld } from './webhook/certificates/certificate-world.test-support.ts';
-import { readLeaf } from './webhook/certificates/pem.ts';
+import { webhookProfile } from './webhook/certificates/webhook-certificates.ts';
 import { readBody } from './webhook/read-body.ts';
 import { assertCanOwn, type Owner, ownerReferencesWith } from './writing/owner-reference.ts';
 import { createWriter } from './writing/writer.ts';
 
 const CANARY = 'canary';
+const webhookTerms = webhookProfile(operatorIdentity({ name: 'sea', domain: 'bowline.dev' }));
 
 const names = { group: 'example.dev', version: 'v1', kind: 'Site', scope: 'Namespaced' } as const;
 const Site = defineResource({ ...names, spec: s.object({ size: s.integer().min(1) }) });
@@ -202,7 +205,7 @@ const rows: readonly Row[] = [
   },
   {
     input: 'a given certificate that cannot be read',
-    attempt: () => readLeaf('the folder /certificates', `-----BEGIN CERTIFICATE-----\n${CANARY}`, CANARY),
+    attempt: () => readLeaf('the folder /certificates', `-----BEGIN CERTIFICATE-----\n${CANARY}`, CANARY, webhookTerms),
     code: 'BOWLINE_WEBHOOK_CERTIFICATE',
     messageParts: [
       'the folder /certificates',

@@ -1,23 +1,22 @@
 import { setMaxListeners } from 'node:events';
 import { systemClock, systemRandom, untilAborted } from '@bowline/machinery';
+import { folderLocation, secretLocation } from '../certificates/certificate-locations.ts';
+import type { CertificateSource } from '../certificates/certificate-source.ts';
+import { ExternalCertificates } from '../certificates/external-certificates.ts';
+import { ManagedCertificates } from '../certificates/managed-certificates.ts';
+import { noTrust, type Trust } from '../certificates/trust.ts';
 import { operatorIdentity } from '../identity/operator-identity.ts';
 import { silentLog } from '../observability/log.ts';
 import { noMetrics } from '../observability/metrics.ts';
 import type { HealthCheck } from '../operations/health.ts';
-import { folderLocation, secretLocation } from './certificates/certificate-locations.ts';
-import type { CertificateSource } from './certificates/certificate-source.ts';
 import { ConfigurationsTrust } from './certificates/configurations-trust.ts';
-import { ExternalCertificates } from './certificates/external-certificates.ts';
-import { ManagedCertificates } from './certificates/managed-certificates.ts';
-import { noTrust, type Trust } from './certificates/trust.ts';
+import { webhookPolicy, webhookProfile } from './certificates/webhook-certificates.ts';
 import { checkWebhooks, serverNames, type WebhookAddress, webhookConfigurations } from './configurations.ts';
 import { WebhookClients } from './dry-run-guard.ts';
 import { webhookRoute } from './webhook-route.ts';
 import { WebhookServers } from './webhook-servers.ts';
 import { WebhookSources } from './webhook-sources.ts';
 import type { RunningWebhooks, WebhooksOptions } from './webhooks-options.ts';
-
-const DAY_MS = 24 * 3_600_000;
 
 /** runWebhooks implements `startWebhooks` after everything is loaded. */
 export async function runWebhooks(options: WebhooksOptions): Promise<RunningWebhooks> {
@@ -96,8 +95,9 @@ function addressOf({ reachedAt, operator, namespace }: WebhooksOptions, port: nu
 function certificateSource(options: WebhooksOptions, address: WebhookAddress): CertificateSource {
   const { operator, domain, namespace, client, cache, certificates = { kind: 'managed' } } = options;
   const identity = operatorIdentity({ name: operator, domain });
+  const profile = webhookProfile(identity);
   const common = {
-    identity,
+    profile,
     // The API server validates certificates by its own time, so a clock that a test advances cannot be used.
     clock: options.wire ?? systemClock,
     random: options.random ?? systemRandom,
@@ -120,19 +120,14 @@ function certificateSource(options: WebhooksOptions, address: WebhookAddress): C
     return new ConfigurationsTrust({ client, cache, identity, wanted, own, clock: common.clock, log: common.log });
   };
   if (certificates.kind === 'managed') {
-    const policy = {
-      names: serverNames(address),
-      leafValidForMs: certificates.leafValidForMs ?? 90 * DAY_MS,
-      authorityValidForMs: certificates.authorityValidForMs ?? 365 * DAY_MS,
-      propagationMs: certificates.propagationMs ?? 120_000,
-    };
+    const policy = webhookPolicy(identity, address, certificates);
     const secret = { namespace, name: `${operator}-webhook-tls` };
     return new ManagedCertificates({ ...common, client, cache, secret, policy, trust: trust() });
   }
   const location =
     certificates.kind === 'files'
-      ? folderLocation(certificates.folder)
-      : secretLocation(cache, { namespace, name: certificates.name });
+      ? folderLocation(certificates.folder, profile)
+      : secretLocation(cache, { namespace, name: certificates.name }, profile);
   // For configurations created here no other component publishes the CA.
   const published = certificates.inject || own ? trust() : noTrust;
   return new ExternalCertificates({ ...common, location, names: serverNames(address), trust: published });

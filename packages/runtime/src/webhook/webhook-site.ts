@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { TlsMaterial } from './certificates/certificate-source.ts';
+import type { TlsMaterial } from '../certificates/certificate-source.ts';
 import type { WebhookRequestsOptions } from './webhook-requests.ts';
 
 /** SiteOptions configures what one operator serves. */

@@ -2,17 +2,18 @@ import { X509Certificate } from 'node:crypto';
 import { ConfigMap, Secret, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
 import { seededRandom, systemClock, VirtualClock } from '@bowline/machinery';
 import { Cache } from '../../cache/cache.ts';
+import { ManagedCertificates } from '../../certificates/managed-certificates.ts';
+import { type Authority, readAuthorities, readLeaf } from '../../certificates/pem.ts';
 import { createClient } from '../../client/create-client.ts';
 import { operatorIdentity } from '../../identity/operator-identity.ts';
 import { createLog } from '../../observability/create-log.ts';
 import { MemoryApiServer } from '../../testing/memory-api-server.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../transport/transport.ts';
 import { admit } from '../admission-response.ts';
-import { serverNames, webhookConfigurations } from '../configurations.ts';
+import { webhookConfigurations } from '../configurations.ts';
 import { validating } from '../declare.ts';
 import { ConfigurationsTrust } from './configurations-trust.ts';
-import { ManagedCertificates } from './managed-certificates.ts';
-import { type Authority, readAuthorities, readLeaf } from './pem.ts';
+import { webhookPolicy, webhookProfile } from './webhook-certificates.ts';
 
 export const DAY_MS = 24 * 3_600_000;
 const PROPAGATION_MS = 120_000;
@@ -73,14 +74,12 @@ export class CertificateWorld implements AsyncDisposable {
     const certificates = new ManagedCertificates({
       client,
       cache,
-      identity,
+      profile: webhookProfile(identity),
       secret: SECRET,
       trust,
       policy: {
-        names: options.names ?? serverNames(address),
-        leafValidForMs: 90 * DAY_MS,
-        authorityValidForMs: 365 * DAY_MS,
-        propagationMs: PROPAGATION_MS,
+        ...webhookPolicy(identity, address, { propagationMs: PROPAGATION_MS }),
+        ...(options.names ? { names: options.names } : {}),
       },
       clock: this.clock,
       random: seededRandom(this.#count),

@@ -3,13 +3,14 @@ import type { Clock } from '@bowline/machinery';
 import type { Cache } from '../../cache/cache.ts';
 import type { Informer } from '../../cache/informer.ts';
 import { project } from '../../cache/view.ts';
+import { RepeatLimit } from '../../certificates/repeat-limit.ts';
+import type { Trust } from '../../certificates/trust.ts';
 import type { Client, WriteOptions } from '../../client/client.ts';
 import { BowlineError } from '../../errors/bowline-error.ts';
 import type { OperatorIdentity } from '../../identity/operator-identity.ts';
 import type { Log } from '../../observability/log.ts';
 import { differsFrom, type WebhookConfiguration, type WebhookConfigurations } from '../configurations.ts';
-import { RepeatLimit } from './repeat-limit.ts';
-import type { Trust } from './trust.ts';
+import { WEBHOOK_CONTESTED } from './webhook-certificates.ts';
 
 /** ConfigurationsTrustOptions configures which configurations exist and who owns them. */
 export interface ConfigurationsTrustOptions {
@@ -51,7 +52,7 @@ export class ConfigurationsTrust implements Trust {
     const part = (resource: Resource<WebhookConfiguration>, wanted: WebhookConfiguration): Part => {
       const name = wanted.metadata?.name ?? '';
       const informer = options.cache.informer(resource, { view, fieldSelector: `metadata.name=${name}` });
-      return { resource, name, wanted, informer, repeats: new RepeatLimit(options.clock) };
+      return { resource, name, wanted, informer, repeats: new RepeatLimit(options.clock, WEBHOOK_CONTESTED) };
     };
     const { validating, mutating } = options.wanted;
     this.#parts = [

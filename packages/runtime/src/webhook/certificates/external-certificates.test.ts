@@ -12,6 +12,10 @@ import {
 } from '@bowline/machinery';
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { Cache } from '../../cache/cache.ts';
+import { folderLocation, secretLocation } from '../../certificates/certificate-locations.ts';
+import { type CertificateLocation, ExternalCertificates } from '../../certificates/external-certificates.ts';
+import { readLeaf } from '../../certificates/pem.ts';
+import { noTrust, type Trust } from '../../certificates/trust.ts';
 import { createClient } from '../../client/create-client.ts';
 import { operatorIdentity } from '../../identity/operator-identity.ts';
 import { createMetrics } from '../../observability/create-metrics.ts';
@@ -20,13 +24,11 @@ import { MemoryApiServer } from '../../testing/memory-api-server.ts';
 import { admit } from '../admission-response.ts';
 import { webhookConfigurations } from '../configurations.ts';
 import { validating } from '../declare.ts';
-import { folderLocation, secretLocation } from './certificate-locations.ts';
 import { ConfigurationsTrust } from './configurations-trust.ts';
-import { type CertificateLocation, ExternalCertificates } from './external-certificates.ts';
-import { readLeaf } from './pem.ts';
-import { noTrust, type Trust } from './trust.ts';
+import { webhookProfile } from './webhook-certificates.ts';
 
 const identity = operatorIdentity({ name: 'sea', domain: 'bowline.dev' });
+const profile = webhookProfile(identity);
 const waiting = { timeout: 10_000, interval: 10 };
 let authority: CertificateWithKey;
 let first: CertificateWithKey;
@@ -52,7 +54,7 @@ function run(location: CertificateLocation, trust: Trust = noTrust) {
   const clock = new VirtualClock({ startMs: systemClock.now() });
   const metrics = createMetrics();
   const given = new ExternalCertificates({
-    identity,
+    profile,
     location,
     names: ['x.y.svc'],
     trust,
@@ -95,7 +97,7 @@ const files = ({ certificatePem, keyPem }: CertificateWithKey) => ({ 'tls.crt': 
 it('serves the certificate in a mounted folder, and its replacement', async () => {
   const { folder, put } = await mountedFolder();
   await put(files(first));
-  const { serves, metrics } = run(folderLocation(folder));
+  const { serves, metrics } = run(folderLocation(folder, profile));
   await serves(first);
   await put(files(second));
   await serves(second);
@@ -107,7 +109,7 @@ it('serves the certificate in a mounted folder, and its replacement', async () =
 it('keeps the valid certificate while the folder contains an invalid one, and reports the problem', async () => {
   const { folder, put } = await mountedFolder();
   await put(files(first));
-  const { given, serves, metrics } = run(folderLocation(folder));
+  const { given, serves, metrics } = run(folderLocation(folder, profile));
   await serves(first);
   await put({ 'tls.crt': second.certificatePem, 'tls.key': first.keyPem });
   await vi.waitFor(() => expect(given.problem()?.message).toContain('tls.key does not belong to tls.crt'), waiting);
@@ -130,7 +132,7 @@ it.each<[string, Parameters<typeof issue>[0], string]>([
   const { server, client, cache, put } = secretServer();
   const another = await createCertificateAuthority({ commonName: 'another' });
   const trust = trustIn({ client, cache });
-  const { given, serves } = run(secretLocation(cache, KEY), trust);
+  const { given, serves } = run(secretLocation(cache, KEY, profile), trust);
   put(await issue(wrong), another);
   await vi.waitFor(() => expect(given.problem()?.message).toContain(`from-cert-manager: ${text}`), waiting);
   expect(given.problem()).toMatchObject({ code: 'BOWLINE_WEBHOOK_CERTIFICATE' });
@@ -149,7 +151,7 @@ it.each<[string, Parameters<typeof issue>[0], string]>([
 
 it('serves a certificate as soon as it becomes valid', async () => {
   const { folder, put } = await mountedFolder();
-  const { given, clock, serves } = run(folderLocation(folder));
+  const { given, clock, serves } = run(folderLocation(folder, profile));
   const early = await issue({ now: clock.now() + 3_600_000 });
   await put(files(early));
   await vi.waitFor(async () => {
@@ -163,7 +165,7 @@ it('serves a certificate as soon as it becomes valid', async () => {
 it('polls when no notification arrives', async () => {
   const { folder, put } = await mountedFolder();
   await put(files(first));
-  const deaf: CertificateLocation = { ...folderLocation(folder), watch: () => ({ [Symbol.dispose]() {} }) };
+  const deaf: CertificateLocation = { ...folderLocation(folder, profile), watch: () => ({ [Symbol.dispose]() {} }) };
   const { clock, serves } = run(deaf);
   await serves(first);
   await put(files(second));
@@ -181,7 +183,7 @@ it.each<[string, Record<string, string>, string]>([
 ])('reports that a folder has %s', async (_, content, text) => {
   const { folder, put } = await mountedFolder();
   await put(content);
-  const { given } = run(folderLocation(folder));
+  const { given } = run(folderLocation(folder, profile));
   await vi.waitFor(() => expect(given.problem()).toMatchObject({ code: 'BOWLINE_WEBHOOK_CERTIFICATE' }), waiting);
   expect(given.problem()?.message).toContain(text);
 });
@@ -189,14 +191,14 @@ it.each<[string, Record<string, string>, string]>([
 it('reports an unreadable key without quoting it', async () => {
   const { folder, put } = await mountedFolder();
   await put({ 'tls.crt': first.certificatePem, 'tls.key': 'hunter2' });
-  const { given } = run(folderLocation(folder));
+  const { given } = run(folderLocation(folder, profile));
   await vi.waitFor(() => expect(given.problem()?.message).toContain('tls.key is not a PEM private key'), waiting);
   expect(given.problem()?.message).not.toContain('hunter2');
 });
 
 it('waits for a folder that does not exist yet', async () => {
   const { folder, put } = await mountedFolder();
-  const { given, clock, serves } = run(folderLocation(folder));
+  const { given, clock, serves } = run(folderLocation(folder, profile));
   await vi.waitFor(() => expect(given.problem()).toBeDefined(), waiting);
   await put(files(first));
   await clock.advance(10_000);
@@ -241,7 +243,7 @@ function trustIn({ client, cache }: Pick<ReturnType<typeof secretServer>, 'clien
 
 it('serves the certificate in a Secret of cert-manager, and its replacement', async () => {
   const { server, cache, put } = secretServer();
-  const { given, serves } = run(secretLocation(cache, KEY));
+  const { given, serves } = run(secretLocation(cache, KEY, profile));
   await vi.waitFor(() => expect(given.problem()?.message).toContain('does not exist'), waiting);
   put(first);
   await serves(first);
@@ -257,7 +259,7 @@ it('writes the external CA into the configurations if configured to', async () =
   const { server, client, cache, put } = secretServer();
   put(first);
   const trust = trustIn({ client, cache });
-  const { serves } = run(secretLocation(cache, KEY), trust);
+  const { serves } = run(secretLocation(cache, KEY, profile), trust);
   await serves(first);
   const made = server.get(ValidatingWebhookConfiguration, { name: 'bowline-sea' });
   expect(made?.webhooks?.[0]?.clientConfig).toEqual({

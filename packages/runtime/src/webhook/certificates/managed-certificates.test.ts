@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import { Secret, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
 import { createCertificateAuthority } from '@bowline/machinery';
 import { expect, it, vi } from 'vitest';
+import { readAuthorities } from '../../certificates/pem.ts';
 import { CertificateWorld, CONFIGURATION, DAY_MS, SECRET } from './certificate-world.test-support.ts';
-import { readAuthorities } from './pem.ts';
 
 const settled = (world: CertificateWorld): Promise<void> =>
   vi.waitFor(() => expect(world.isSettled()).toBe(true), waiting);

@@ -1,7 +1,8 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import { BowlineError } from '../../errors/bowline-error.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import { CERTIFICATE_TERMS, type CertificateTerms } from './certificate-profile.ts';
 import type { TlsMaterial } from './certificate-source.ts';
 
 /** Authority is a current or previous CA; with a key it can issue certificates. */
@@ -14,7 +15,7 @@ export interface Authority {
   readonly certificate: X509Certificate;
 }
 
-/** Leaf is a server certificate with its key and parsed properties. */
+/** Leaf is a certificate of a server or client with its key and parsed properties. */
 export interface Leaf extends TlsMaterial {
   readonly certificate: X509Certificate;
 }
@@ -66,11 +67,16 @@ export function readKey(pem: string | undefined): KeyObject | undefined {
 }
 
 /** readLeaf parses a certificate chain with its key. It throws an error that contains no part of either. */
-export function readLeaf(where: string, certificatePem: string | undefined, keyPem: string | undefined): Leaf {
+export function readLeaf(
+  where: string,
+  certificatePem: string | undefined,
+  keyPem: string | undefined,
+  { noun, codes }: CertificateTerms = CERTIFICATE_TERMS,
+): Leaf {
   const unusable = (problem: string): BowlineError =>
     new BowlineError(
-      'BOWLINE_WEBHOOK_CERTIFICATE',
-      `cannot use the webhook certificate in ${where}: ${problem}; provide a PEM certificate and its key as tls.crt and tls.key`,
+      codes.unusable,
+      `cannot use the ${noun} in ${where}: ${problem}; provide a PEM certificate and its key as tls.crt and tls.key`,
     );
   if (!certificatePem) throw unusable('tls.crt is missing');
   if (!keyPem) throw unusable('tls.key is missing');

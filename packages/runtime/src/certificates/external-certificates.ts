@@ -1,5 +1,6 @@
 import type { Clock } from '@bowline/machinery';
-import { BowlineError } from '../../errors/bowline-error.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import type { CertificateProfile } from './certificate-profile.ts';
 import { MaintainedCertificate, type MaintainedCertificateOptions } from './maintained-certificate.ts';
 import { type Leaf, leafMismatch, readAuthorities, readLeaf } from './pem.ts';
 import type { Trust } from './trust.ts';
@@ -27,11 +28,11 @@ export interface CertificateLocation {
 }
 
 /**
- * ExternalCertificatesOptions configures the location of the certificate and the configurations that must trust its CA.
+ * ExternalCertificatesOptions configures the location of the certificate and who must trust its CA.
  */
 export interface ExternalCertificatesOptions extends MaintainedCertificateOptions {
   readonly location: CertificateLocation;
-  /** The names by which the API server calls the webhook: host names and IP addresses. */
+  /** The names for which the certificate must be valid: host names and IP addresses. */
   readonly names: readonly string[];
   /** `noTrust` if another component, such as cert-manager's injector, publishes the CA. */
   readonly trust: Trust;
@@ -39,12 +40,13 @@ export interface ExternalCertificatesOptions extends MaintainedCertificateOption
 
 /**
  * ExternalCertificates serves a certificate that is issued and renewed externally. An invalid certificate, or one that
- * API servers would reject, never replaces a valid one.
+ * its peers would reject, never replaces a valid one.
  */
 export class ExternalCertificates extends MaintainedCertificate {
   protected readonly maxRetryMs = 10_000;
   readonly #location: CertificateLocation;
   readonly #names: readonly string[];
+  readonly #profile: CertificateProfile;
   readonly #clock: Clock;
   readonly #trust: Trust;
 
@@ -52,6 +54,7 @@ export class ExternalCertificates extends MaintainedCertificate {
     super(options);
     this.#location = options.location;
     this.#names = options.names;
+    this.#profile = options.profile;
     this.#clock = options.clock;
     this.#trust = options.trust;
   }
@@ -79,12 +82,13 @@ export class ExternalCertificates extends MaintainedCertificate {
   async #read(): Promise<{ readonly leaf: Leaf; readonly bundle: string | undefined }> {
     const { name } = this.#location;
     const { certificatePem, keyPem, bundlePem } = await this.#location.read();
-    const leaf = readLeaf(name, certificatePem, keyPem);
+    const { noun, nameUse, codes } = this.#profile;
+    const leaf = readLeaf(name, certificatePem, keyPem, this.#profile);
     const problem = leafMismatch(leaf, this.#names, this.#clock.now());
     if (problem !== undefined) {
       throw new BowlineError(
-        'BOWLINE_WEBHOOK_CERTIFICATE',
-        `cannot use the webhook certificate in ${name}: ${problem}; provide one that is valid now for ${this.#names.join(' and ')}, the names by which the API server calls the webhook`,
+        codes.unusable,
+        `cannot use the ${noun} in ${name}: ${problem}; provide one that is valid now for ${this.#names.join(' and ')}, ${nameUse}`,
       );
     }
     const authorities = readAuthorities(bundlePem ?? '');

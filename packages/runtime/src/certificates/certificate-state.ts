@@ -1,5 +1,6 @@
 import type { ObjectMeta, Secret } from '@bowline/kubernetes';
-import { MANAGED_BY, type OperatorIdentity } from '../../identity/operator-identity.ts';
+import { MANAGED_BY } from '../identity/operator-identity.ts';
+import type { CertificateProfile } from './certificate-profile.ts';
 import { type Authority, isIssuedBy, type Leaf, readAuthorities, readAuthority, readKey, readLeaf } from './pem.ts';
 
 /** CertificateState is everything that replicas share: all of it is in the Secret. */
@@ -34,7 +35,7 @@ export function viewSecret({ metadata = {}, data = {}, type }: Secret): SecretVi
   return { metadata: { name, namespace, uid, resourceVersion, labels, annotations }, data, type };
 }
 
-/** Spare holds replacements for damaged parts: what this replica knew before, and what the API server trusts. */
+/** Spare holds replacements for damaged parts: what this replica knew before, and what others trust. */
 export interface Spare {
   readonly known: CertificateState | undefined;
   readonly trusted: readonly Authority[];
@@ -45,7 +46,7 @@ export interface Spare {
  * manual damage has as little effect as possible; `damage` means that the Secret must be rewritten.
  */
 export function readState(
-  { annotations }: Pick<OperatorIdentity, 'annotations'>,
+  { previousAuthorityUntil }: Pick<CertificateProfile, 'previousAuthorityUntil'>,
   secret: SecretView | undefined,
   spare: Spare,
 ): StateRead {
@@ -92,8 +93,7 @@ export function readState(
       .map((each) => ({ ...each, keyPem: undefined })),
     previousUntil:
       // A time in the past ends the trust in earlier authorities immediately.
-      timeOf(secret?.metadata.annotations?.[annotations.previousAuthorityUntil]) ??
-      (secret ? undefined : known?.previousUntil),
+      timeOf(secret?.metadata.annotations?.[previousAuthorityUntil]) ?? (secret ? undefined : known?.previousUntil),
     damage,
   };
 }
@@ -115,7 +115,7 @@ function leafOf(
 }
 
 /**
- * bundleOf returns the CA bundle that the API server should trust, the issuing CA first. Equal states return equal
+ * bundleOf returns the CA bundle to trust, the issuing CA first. Equal states return equal
  * text.
  */
 export function bundleOf({ current, next, previous }: CertificateState): string {
@@ -125,23 +125,23 @@ export function bundleOf({ current, next, previous }: CertificateState): string 
 
 /** secretOf returns the Secret that holds a state. Metadata of other clients on the Secret is kept. */
 export function secretOf(
-  identity: OperatorIdentity,
+  profile: CertificateProfile,
   state: CertificateState,
   metadata: ObjectMeta,
   type?: string,
 ): Secret {
   const { leaf, current, next, previousUntil } = state;
-  const { [identity.annotations.previousAuthorityUntil]: _, ...annotations } = metadata.annotations ?? {};
+  const { [profile.previousAuthorityUntil]: _, ...annotations } = metadata.annotations ?? {};
   const encode = (value: string | undefined): string => Buffer.from(value ?? '').toString('base64');
   return {
     metadata: {
       ...metadata,
-      labels: { [MANAGED_BY]: identity.vendor, ...metadata.labels, [identity.labels.webhooksOf]: identity.name },
+      labels: { [MANAGED_BY]: profile.vendor, ...metadata.labels, [profile.label]: profile.operator },
       annotations: {
         ...annotations,
         ...(previousUntil === undefined
           ? {}
-          : { [identity.annotations.previousAuthorityUntil]: new Date(previousUntil).toISOString() }),
+          : { [profile.previousAuthorityUntil]: new Date(previousUntil).toISOString() }),
       },
     },
     type: type ?? 'kubernetes.io/tls',

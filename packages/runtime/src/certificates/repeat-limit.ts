@@ -1,5 +1,6 @@
 import type { Clock } from '@bowline/machinery';
-import { BowlineError } from '../../errors/bowline-error.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import type { ErrorCode } from './certificate-profile.ts';
 
 /** A few rewrites in a row are caused by a chart upgrade or a user; more mean that another writer disagrees. */
 const MAX_REPEATS = 5;
@@ -11,15 +12,18 @@ const WITHIN_MS = 600_000;
  */
 export class RepeatLimit {
   readonly #clock: Clock;
+  readonly #code: ErrorCode;
   #what: string | undefined;
   #times: number[] = [];
 
-  constructor(clock: Clock) {
+  /** `code` is that of the error. */
+  constructor(clock: Clock, code: ErrorCode) {
     this.#clock = clock;
+    this.#code = code;
   }
 
   /**
-   * take records one more write of `content` to `object`; throws BOWLINE_WEBHOOK_CONTESTED when the limit is reached.
+   * take records one more write of `content` to `object`; throws when the limit is reached.
    */
   take(object: string, content: string): void {
     const now = this.#clock.monotonic();
@@ -28,7 +32,7 @@ export class RepeatLimit {
     this.#times = this.#times.filter((time) => now - time < WITHIN_MS);
     if (this.#times.length >= MAX_REPEATS) {
       throw new BowlineError(
-        'BOWLINE_WEBHOOK_CONTESTED',
+        this.#code,
         `another client keeps changing ${object}: it was written ${MAX_REPEATS} times within ${WITHIN_MS / 60_000} minutes; let only one of them manage it`,
         { retryable: true },
       );

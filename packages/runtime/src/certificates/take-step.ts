@@ -1,18 +1,16 @@
 import { isIP } from 'node:net';
 import { createCertificateAuthority, issueCertificate } from '@bowline/machinery';
-import type { OperatorIdentity } from '../../identity/operator-identity.ts';
 import { authorityFrom, type CertificateState } from './certificate-state.ts';
 import { type Authority, type Leaf, readLeaf } from './pem.ts';
 import type { CertificatePolicy, Step } from './plan.ts';
 
 /** StepOptions holds the inputs of a step besides the state. */
 export interface StepOptions {
-  readonly identity: OperatorIdentity;
   readonly policy: CertificatePolicy;
   readonly now: number;
 }
 
-/** Enough for two consecutive rotations; more would only slow down every handshake of the API server. */
+/** Enough for two consecutive rotations; more would only slow down every handshake of its peers. */
 const MAX_PREVIOUS = 4;
 
 /** takeStep returns the state after a step and issues the new certificates in it. */
@@ -35,7 +33,7 @@ export async function takeStep(step: Step, state: CertificateState, options: Ste
       return state.current ? { ...withoutExpired, leaf: await newLeaf(state.current, options) } : withoutExpired;
     case 'promote':
       return state.next
-        ? await handOver(withoutExpired, state.next, state.leaf?.notAfter ?? now, options)
+        ? await handOver(withoutExpired, state.next, lastLeafUntil(state, options), options)
         : withoutExpired;
     case 'start': {
       const next = state.next && state.next.notAfter > now ? state.next : await newAuthority(options);
@@ -44,6 +42,11 @@ export async function takeStep(step: Step, state: CertificateState, options: Ste
       return await handOver(withoutExpired, next, now + policy.leafValidForMs, options);
     }
   }
+}
+
+/** When the last leaf of the current CA expires. */
+function lastLeafUntil({ leaf }: CertificateState, { now, policy }: StepOptions): number {
+  return policy.issuesOtherLeaves ? now + policy.leafValidForMs : (leaf?.notAfter ?? now);
 }
 
 /** handOver removes the key of the old CA, which stays trusted until its last leaf has expired at `lastLeafUntil`. */
@@ -65,20 +68,30 @@ async function handOver(
   };
 }
 
-async function newAuthority({ identity, policy, now }: StepOptions): Promise<Authority> {
-  const commonName = `${identity.objectName}-webhook-ca`;
-  return authorityFrom(await createCertificateAuthority({ commonName, validForMs: policy.authorityValidForMs, now }));
+async function newAuthority({ policy, now }: StepOptions): Promise<Authority> {
+  const { authorityName: commonName, authorityValidForMs: validForMs } = policy;
+  return authorityFrom(await createCertificateAuthority({ commonName, validForMs, now }));
 }
 
-async function newLeaf(authority: Authority, { identity, policy, now }: StepOptions): Promise<Leaf> {
+/** newLeaf issues a leaf. */
+export async function newLeaf(
+  authority: Authority,
+  {
+    policy,
+    now,
+  }: {
+    readonly policy: Pick<CertificatePolicy, 'leafName' | 'names' | 'usages' | 'leafValidForMs'>;
+    readonly now: number;
+  },
+): Promise<Leaf> {
   const { certificatePem, keyPem } = authority;
   if (keyPem === undefined) throw new TypeError('a CA without its key cannot issue');
   const issued = await issueCertificate({
     authority: { certificatePem, keyPem },
-    commonName: `${identity.name}-webhook`.slice(0, 64),
+    commonName: policy.leafName,
     dnsNames: policy.names.filter((name) => isIP(name) === 0),
     ipAddresses: policy.names.filter((name) => isIP(name) !== 0),
-    usages: ['server'],
+    usages: policy.usages,
     validForMs: policy.leafValidForMs,
     now,
   });

@@ -1,16 +1,24 @@
+import type { CertificateUsage } from '@bowline/machinery';
 import type { CertificateState, StateRead } from './certificate-state.ts';
 import { type Authority, isIssuedBy, type Leaf, leafMismatch } from './pem.ts';
 
 /** CertificatePolicy configures lifetimes and names of certificates. */
 export interface CertificatePolicy {
-  /** The names by which the API server calls the webhook: host names and IP addresses. */
+  /** The common name of a CA. */
+  readonly authorityName: string;
+  /** The common name of a leaf, at most 64 characters. */
+  readonly leafName: string;
+  readonly usages: readonly CertificateUsage[];
+  /** The names for which the leaf is valid: host names and IP addresses. */
   readonly names: readonly string[];
   /** Renewed when a third of it is left. */
   readonly leafValidForMs: number;
   /** Replaced when a third of it is left, so it must be at least three times the lifetime of a leaf. */
   readonly authorityValidForMs: number;
-  /** How long a new CA must have been in every configuration before one of its leaves is served. */
+  /** How long a new CA must have been in every bundle before one of its leaves is served. */
   readonly propagationMs: number;
+  /** Whether the CA also issues leaves that are not in this Secret. Then it stays trusted as long as one may be valid. */
+  readonly issuesOtherLeaves: boolean;
 }
 
 /** Step is the next change to the Secret. */
@@ -36,7 +44,7 @@ export type Plan =
 /** Situation holds the inputs of the decision besides the Secret. */
 export interface Situation {
   readonly now: number;
-  /** Since when every configuration has trusted the next CA without interruption; undefined if one does not. */
+  /** Since when every bundle has contained the next CA without interruption; undefined if one does not. */
   readonly nextTrustedSince: number | undefined;
 }
 

@@ -1,10 +1,10 @@
 import { type ObjectKey, Secret } from '@bowline/kubernetes';
-import type { Cache } from '../../cache/cache.ts';
-import type { Informer } from '../../cache/informer.ts';
-import { project } from '../../cache/view.ts';
-import type { Client } from '../../client/client.ts';
-import { BowlineError } from '../../errors/bowline-error.ts';
-import type { Log } from '../../observability/log.ts';
+import type { Cache } from '../cache/cache.ts';
+import type { Informer } from '../cache/informer.ts';
+import { project } from '../cache/view.ts';
+import type { Client } from '../client/client.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import type { Log } from '../observability/log.ts';
 import {
   bundleOf,
   type CertificateState,
@@ -21,7 +21,7 @@ import { RepeatLimit } from './repeat-limit.ts';
 import { takeStep } from './take-step.ts';
 import type { Trust } from './trust.ts';
 
-/** ManagedCertificatesOptions configures where certificates are stored and which configurations must trust them. */
+/** ManagedCertificatesOptions configures where certificates are stored and who must trust them. */
 export interface ManagedCertificatesOptions extends MaintainedCertificateOptions {
   readonly client: Pick<Client, 'find' | 'create' | 'update'>;
   readonly cache: Pick<Cache, 'informer' | 'recordWrite'>;
@@ -36,11 +36,12 @@ const CATCH_UP_MS = 1_000;
 const view = project(viewSecret);
 
 /**
- * ManagedCertificates issues and rotates the certificate of an operator's webhooks. All state shared by replicas is in
- * one Secret, which any replica writes with optimistic locking and all replicas watch. The rules:
- * - a new CA is in every configuration for a while before its first leaf is issued;
- * - a replica serves a new leaf only once it sees the leaf's CA in every configuration, whichever replica wrote the Secret;
- * - an old CA stays in the configurations until its last leaf has expired, so that every served leaf is trusted.
+ * ManagedCertificates issues and rotates a CA and a certificate of an operator. All state shared by replicas is in one
+ * Secret, which any replica writes with optimistic locking and all replicas watch. The rules, where a bundle is a place
+ * that must trust the CA, such as a webhook configuration:
+ * - a new CA is in every bundle for a while before its first leaf is issued;
+ * - a replica serves a new leaf only once it sees the leaf's CA in every bundle, whichever replica wrote the Secret;
+ * - an old CA stays in the bundles until its last leaf has expired, so that every served leaf is trusted.
  */
 export class ManagedCertificates extends MaintainedCertificate {
   protected readonly maxRetryMs = 60_000;
@@ -65,7 +66,7 @@ export class ManagedCertificates extends MaintainedCertificate {
       namespaces: [namespace],
       fieldSelector: `metadata.name=${name}`,
     });
-    this.#repairs = new RepeatLimit(options.clock);
+    this.#repairs = new RepeatLimit(options.clock, options.profile.codes.contested);
   }
 
   protected watch(changed: () => void): readonly Disposable[] {
@@ -97,7 +98,7 @@ export class ManagedCertificates extends MaintainedCertificate {
     const version = `${uid}/${resourceVersion}`;
     if (secret && this.#intact?.version === version) return this.#intact.state;
     const trusted = this.#options.trust.ownBundles().flatMap(readAuthorities);
-    const state = readState(this.#options.identity, secret, { known: this.#known, trusted });
+    const state = readState(this.#options.profile, secret, { known: this.#known, trusted });
     // An intact Secret always results in the same state, whatever else is known.
     if (state.damage.length === 0) this.#intact = { version, state };
     return state;
@@ -120,7 +121,7 @@ export class ManagedCertificates extends MaintainedCertificate {
     return this.#options.trust.bundles().every((bundle) => bundle.includes(certificatePem.trim()));
   }
 
-  /** A leaf that API servers do not trust yet is not served while there is one that they trust. */
+  /** A leaf that is not trusted everywhere yet is not served while there is one that is. */
   #serveTrusted(state: StateRead): void {
     const { leaf } = state;
     const { policy, clock } = this.#options;
@@ -134,8 +135,8 @@ export class ManagedCertificates extends MaintainedCertificate {
   }
 
   /**
-   * A Secret that was replaced may lack the CA of the certificate served here: add it, so that the configurations drop
-   * it only when no replica serves one of its certificates any more.
+   * A Secret that was replaced may lack the CA of the certificate served here: add it, so that the bundles drop it
+   * only when no replica serves one of its certificates any more.
    */
   #withServed(state: StateRead): StateRead {
     const served = this.#servedLeaf;
@@ -154,7 +155,7 @@ export class ManagedCertificates extends MaintainedCertificate {
    * #write writes the next step, planned again on the current state of the API server. Returns whether there was one.
    */
   async #write(signal: AbortSignal): Promise<boolean> {
-    const { client, cache, identity, policy, clock, secret: key } = this.#options;
+    const { client, cache, profile, policy, clock, secret: key } = this.#options;
     const found = await client.find(Secret, key, { signal });
     const seen = found && viewSecret(found);
     this.#refuseForeign(seen);
@@ -162,26 +163,26 @@ export class ManagedCertificates extends MaintainedCertificate {
     const { step, reason } = { reason: '', ...this.#plan(state) };
     if (step === undefined) return false;
     if (state.damage.length > 0) this.#repairs.take(`the Secret ${key.namespace}/${key.name}`, '');
-    let after = await takeStep(step, state, { identity, policy, now: clock.now() });
+    let after = await takeStep(step, state, { policy, now: clock.now() });
     // Users delete the Secret to request new keys: the old ones are restored only until the new ones are trusted.
-    if (!found && step === 'repair') after = await takeStep('introduce', after, { identity, policy, now: clock.now() });
-    const options = { signal, fieldManager: identity.fieldManagers.webhooks };
-    const wanted = secretOf(identity, after, { ...found?.metadata, ...key }, found?.type);
+    if (!found && step === 'repair') after = await takeStep('introduce', after, { policy, now: clock.now() });
+    const options = { signal, fieldManager: profile.fieldManager };
+    const wanted = secretOf(profile, after, { ...found?.metadata, ...key }, found?.type);
     const written = found ? await client.update(Secret, wanted, options) : await client.create(Secret, wanted, options);
     cache.recordWrite(Secret, written);
-    this.#log.info('wrote the webhook certificates', { step, reason });
+    this.#log.info(`wrote the ${profile.noun}s`, { step, reason });
     return true;
   }
 
   /** A Secret without our label belongs to another owner, unless it is empty. */
   #refuseForeign(found: SecretView | undefined): void {
-    const { identity, secret } = this.#options;
-    const label = identity.labels.webhooksOf;
-    if (!found || found.metadata.labels?.[label] === identity.name) return;
+    const { profile, secret } = this.#options;
+    const { label, operator, noun } = profile;
+    if (!found || found.metadata.labels?.[label] === operator) return;
     if (Object.values(found.data).every((value) => value === '')) return;
     throw new BowlineError(
-      'BOWLINE_WEBHOOK_SECRET_FOREIGN',
-      `cannot keep webhook certificates in the Secret ${secret.namespace}/${secret.name}: it lacks the label ${label}=${identity.name}, so it was not created by this operator; delete it, or configure it as an external certificate`,
+      profile.codes.foreign,
+      `cannot keep ${noun}s in the Secret ${secret.namespace}/${secret.name}: it lacks the label ${label}=${operator}, so it was not created by this operator; delete it, or configure it as an external certificate`,
     );
   }
 
@@ -190,9 +191,9 @@ export class ManagedCertificates extends MaintainedCertificate {
    * nothing to publish yet.
    */
   async #liveBundle(signal: AbortSignal): Promise<string | undefined> {
-    const { client, secret, identity } = this.#options;
+    const { client, secret, profile } = this.#options;
     const found = await client.find(Secret, secret, { signal });
-    const state = found && readState(identity, viewSecret(found), { known: undefined, trusted: [] });
+    const state = found && readState(profile, viewSecret(found), { known: undefined, trusted: [] });
     return state && state.damage.length === 0 ? bundleOf(state) : undefined;
   }
 }

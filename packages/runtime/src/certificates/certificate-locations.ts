@@ -2,10 +2,11 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ObjectKey, Secret } from '@bowline/kubernetes';
-import type { Cache } from '../../cache/cache.ts';
-import { project } from '../../cache/view.ts';
-import { BowlineError } from '../../errors/bowline-error.ts';
-import { mountedVersion } from '../../operations/mounted-version.ts';
+import type { Cache } from '../cache/cache.ts';
+import { project } from '../cache/view.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import { mountedVersion } from '../operations/mounted-version.ts';
+import { CERTIFICATE_TERMS, type CertificateTerms } from './certificate-profile.ts';
 import { viewSecret } from './certificate-state.ts';
 import type { CertificateLocation } from './external-certificates.ts';
 
@@ -18,15 +19,15 @@ const SECRET_POLL_INTERVAL_MS = 3_600_000;
  * Secret. The folder is watched, not the files: the kubelet replaces them by changing a symbolic link, which a watch of
  * a file does not detect.
  */
-export function folderLocation(folder: string): CertificateLocation {
+export function folderLocation(folder: string, terms: CertificateTerms = CERTIFICATE_TERMS): CertificateLocation {
   const read = async (from: string, name: string, optional = false): Promise<string | undefined> => {
     try {
       return await readFile(join(from, name), 'utf8');
     } catch (cause) {
       if (optional && isMissing(cause)) return undefined;
       throw new BowlineError(
-        'BOWLINE_WEBHOOK_CERTIFICATE',
-        `cannot read the webhook certificate: ${name} in ${folder} is not readable; check the path and its permissions`,
+        terms.codes.unusable,
+        `cannot read the ${terms.noun}: ${name} in ${folder} is not readable; check the path and its permissions`,
         { cause },
       );
     }
@@ -64,7 +65,11 @@ const view = project(viewSecret);
  * secretLocation returns the location of a Secret of type kubernetes.io/tls that is managed externally, for example by
  * cert-manager.
  */
-export function secretLocation(cache: Pick<Cache, 'informer'>, key: ObjectKey): CertificateLocation {
+export function secretLocation(
+  cache: Pick<Cache, 'informer'>,
+  key: ObjectKey,
+  terms: CertificateTerms = CERTIFICATE_TERMS,
+): CertificateLocation {
   const name = `the Secret ${key.namespace}/${key.name}`;
   const informer = cache.informer(Secret, {
     view,
@@ -79,8 +84,8 @@ export function secretLocation(cache: Pick<Cache, 'informer'>, key: ObjectKey): 
     read() {
       const secret = informer.get(key);
       if (!secret) {
-        const problem = `cannot read the webhook certificate: ${name} does not exist; create it, or wait for cert-manager`;
-        return Promise.reject(new BowlineError('BOWLINE_WEBHOOK_CERTIFICATE', problem));
+        const problem = `cannot read the ${terms.noun}: ${name} does not exist; create it, or wait for cert-manager`;
+        return Promise.reject(new BowlineError(terms.codes.unusable, problem));
       }
       const text = (field: string): string | undefined => {
         const value = secret.data[field];

@@ -1,14 +1,14 @@
 import { between, type Clock, type Random } from '@bowline/machinery';
-import { isAlreadyExists, isConflict } from '../../errors/api-error.ts';
-import type { OperatorIdentity } from '../../identity/operator-identity.ts';
-import type { Log } from '../../observability/log.ts';
-import type { Counter, Metrics } from '../../observability/metrics.ts';
+import { isAlreadyExists, isConflict } from '../errors/api-error.ts';
+import type { Log } from '../observability/log.ts';
+import type { Counter, Metrics } from '../observability/metrics.ts';
+import type { CertificateProfile } from './certificate-profile.ts';
 import type { CertificateSource, TlsMaterial } from './certificate-source.ts';
 import { WakeSignal } from './wake-signal.ts';
 
 /** MaintainedCertificateOptions holds the options common to all certificate sources. */
 export interface MaintainedCertificateOptions {
-  readonly identity: OperatorIdentity;
+  readonly profile: CertificateProfile;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -26,6 +26,7 @@ const MAX_WAIT_MS = 12 * 3_600_000;
 export abstract class MaintainedCertificate implements CertificateSource {
   readonly announced: Promise<void>;
   readonly #log: Log;
+  readonly #noun: string;
   readonly #random: Random;
   readonly #wakeSignal: WakeSignal;
   readonly #listeners = new Set<(certificate: TlsMaterial) => void>();
@@ -36,8 +37,9 @@ export abstract class MaintainedCertificate implements CertificateSource {
   #current: TlsMaterial | undefined;
   #problem: Error | undefined;
 
-  constructor({ identity, clock, random, log, metrics }: MaintainedCertificateOptions) {
+  constructor({ profile, clock, random, log, metrics }: MaintainedCertificateOptions) {
     this.#log = log;
+    this.#noun = profile.noun;
     this.#random = random;
     this.#wakeSignal = new WakeSignal(clock);
     this.announced = new Promise((resolve) => {
@@ -54,12 +56,12 @@ export abstract class MaintainedCertificate implements CertificateSource {
     this.#reads.add({}, 0);
     this.#errors.add({}, 0);
     const expiry = metrics.gauge({
-      name: 'bowline_webhook_certificate_expiry_timestamp_seconds',
+      name: profile.expiryMetric,
       help: 'When the served certificate expires, since the epoch',
       labels: ['operator'],
     });
     this.#collector = metrics.collect(() => {
-      if (this.#current) expiry.set(this.#current.notAfter / 1000, { operator: identity.name });
+      if (this.#current) expiry.set(this.#current.notAfter / 1000, { operator: profile.operator });
     });
   }
 
@@ -103,11 +105,11 @@ export abstract class MaintainedCertificate implements CertificateSource {
     if (fingerprint === this.#current?.fingerprint) return;
     this.#current = { certificatePem, keyPem, fingerprint, notAfter };
     this.#reads.add();
-    this.#log.info('serving a new webhook certificate', { fingerprint, notAfter: new Date(notAfter).toISOString() });
+    this.#log.info(`serving a new ${this.#noun}`, { fingerprint, notAfter: new Date(notAfter).toISOString() });
     for (const listener of this.#listeners) listener(this.#current);
   }
 
-  /** announce records that API servers call the webhooks and trust their certificate. */
+  /** announce records that the certificate is served and its CA is trusted. */
   protected announce(): void {
     if (this.#current) this.#announce();
   }
@@ -138,7 +140,7 @@ export abstract class MaintainedCertificate implements CertificateSource {
   /** Logged only when the problem changes. */
   #failed(error: Error): void {
     this.#errors.add();
-    if (this.#problem?.message !== error.message) this.#log.warn('webhook certificate is not kept current', { error });
+    if (this.#problem?.message !== error.message) this.#log.warn(`${this.#noun} is not kept current`, { error });
     this.#problem = error;
   }
 }
