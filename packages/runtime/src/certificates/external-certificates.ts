@@ -1,8 +1,7 @@
 import type { Clock } from '@bowline/machinery';
-import { BowlineError } from '../errors/bowline-error.ts';
 import type { CertificateProfile } from './certificate-profile.ts';
 import { MaintainedCertificate, type MaintainedCertificateOptions } from './maintained-certificate.ts';
-import { type Leaf, leafMismatch, readAuthorities, readLeaf } from './pem.ts';
+import { type Leaf, readAuthorities, readUsableLeaf } from './pem.ts';
 import type { Trust } from './trust.ts';
 
 /** ExternalKeyPair is an externally provided certificate and key, as text. */
@@ -80,18 +79,10 @@ export class ExternalCertificates extends MaintainedCertificate {
 
   /** Returns both or neither: a CA next to a certificate that is not served may not be the CA of the served one. */
   async #read(): Promise<{ readonly leaf: Leaf; readonly bundle: string | undefined }> {
-    const { name } = this.#location;
-    const { certificatePem, keyPem, bundlePem } = await this.#location.read();
-    const { noun, nameUse, codes } = this.#profile;
-    const leaf = readLeaf(name, certificatePem, keyPem, this.#profile);
-    const problem = leafMismatch(leaf, this.#names, this.#clock.now());
-    if (problem !== undefined) {
-      throw new BowlineError(
-        codes.unusable,
-        `cannot use the ${noun} in ${name}: ${problem}; provide one that is valid now for ${this.#names.join(' and ')}, ${nameUse}`,
-      );
-    }
-    const authorities = readAuthorities(bundlePem ?? '');
+    const keyPair = await this.#location.read();
+    const now = this.#clock.now();
+    const leaf = readUsableLeaf(this.#location.name, keyPair, { names: this.#names, now, terms: this.#profile });
+    const authorities = readAuthorities(keyPair.bundlePem ?? '');
     const bundle = authorities.map((each) => each.certificatePem).join('');
     return { leaf, bundle: bundle === '' ? undefined : bundle };
   }

@@ -1,5 +1,6 @@
 import { between, type Clock, type Random } from '@bowline/machinery';
 import { isAlreadyExists, isConflict } from '../errors/api-error.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
 import type { Log } from '../observability/log.ts';
 import type { Counter, Metrics } from '../observability/metrics.ts';
 import type { CertificateProfile } from './certificate-profile.ts';
@@ -16,6 +17,8 @@ export interface MaintainedCertificateOptions {
 }
 
 const FIRST_RETRY_MS = 1_000;
+/** How soon a new leader continues what another left. */
+const LEADER_CHECK_MS = 10_000;
 /** Timers use a clock that stops while the machine is suspended; the wall clock is checked at least this often. */
 const MAX_WAIT_MS = 12 * 3_600_000;
 
@@ -127,6 +130,9 @@ export abstract class MaintainedCertificate implements CertificateSource {
         if (isConflict(error) || isAlreadyExists(error)) {
           // Another replica was faster: read what it wrote.
           waitMs = between(this.#random, 10, 200);
+        } else if (error instanceof BowlineError && error.code === 'BOWLINE_NOT_LEADER') {
+          // The leader writes; this replica is woken when it has.
+          waitMs = between(this.#random, LEADER_CHECK_MS / 2, LEADER_CHECK_MS);
         } else {
           this.#failed(error instanceof Error ? error : new Error('unexpected failure', { cause: error }));
           waitMs = between(this.#random, retryMs / 2, retryMs);

@@ -15,7 +15,7 @@ import {
   viewSecret,
 } from './certificate-state.ts';
 import { MaintainedCertificate, type MaintainedCertificateOptions } from './maintained-certificate.ts';
-import { type Authority, isIssuedBy, type Leaf, readAuthorities } from './pem.ts';
+import { type Authority, isIssuedBy, type Leaf, readAuthorities, readUsableLeaf } from './pem.ts';
 import { type CertificatePolicy, leafProblem, plan } from './plan.ts';
 import { RepeatLimit } from './repeat-limit.ts';
 import { takeStep } from './take-step.ts';
@@ -28,6 +28,10 @@ export interface ManagedCertificatesOptions extends MaintainedCertificateOptions
   readonly secret: ObjectKey;
   readonly trust: Trust;
   readonly policy: CertificatePolicy;
+  /** A Secret with this annotation is maintained by another controller and only read. Defaults to none. */
+  readonly providedAnnotation?: string | undefined;
+  /** Called with every state that was read, before the next step is planned. */
+  readonly onState?: ((state: CertificateState) => void) | undefined;
 }
 
 /** The cache lags behind a live read: the cache wakes the loop when it has caught up. */
@@ -79,9 +83,12 @@ export class ManagedCertificates extends MaintainedCertificate {
 
   protected async work(signal: AbortSignal): Promise<number> {
     const { trust, clock } = this.#options;
-    const read = this.#read(this.#informer.get(this.#options.secret));
+    const secret = this.#informer.get(this.#options.secret);
+    if (this.#isProvided(secret)) return this.#useProvided(secret);
+    const read = this.#read(secret);
     this.#serveTrusted(read);
     const state = this.#withServed(read);
+    this.#options.onState?.(state);
     const next = this.#plan(state);
     if (next.step !== undefined) return (await this.#write(signal)) ? 0 : CATCH_UP_MS;
     this.#known = state;
@@ -91,6 +98,27 @@ export class ManagedCertificates extends MaintainedCertificate {
     }
     await trust.distribute(() => this.#liveBundle(signal), signal);
     return CATCH_UP_MS;
+  }
+
+  #isProvided(secret: SecretView | undefined): secret is SecretView {
+    const { providedAnnotation } = this.#options;
+    return providedAnnotation !== undefined && secret?.metadata.annotations?.[providedAnnotation] !== undefined;
+  }
+
+  /** Uses what another controller maintains, as it is. Without the key of the CA it cannot issue anything. */
+  #useProvided(secret: SecretView): number {
+    const { profile, policy, clock, secret: key } = this.#options;
+    const text = (field: string): string => Buffer.from(secret.data[field] ?? '', 'base64').toString('utf8');
+    const keyPair = { certificatePem: text('tls.crt'), keyPem: text('tls.key') };
+    const where = `the Secret ${key.namespace}/${key.name}`;
+    const leaf = readUsableLeaf(where, keyPair, { names: policy.names, now: clock.now(), terms: profile });
+    const state = { ...readState(profile, secret, { known: undefined, trusted: [] }), leaf, previousUntil: undefined };
+    // Taken over later, its CAs stay trusted like those of any other state.
+    this.#known = state;
+    this.serve(leaf);
+    this.#options.onState?.(state);
+    this.announce();
+    return leaf.notAfter - clock.now();
   }
 
   #read(secret: SecretView | undefined): StateRead {
@@ -158,6 +186,7 @@ export class ManagedCertificates extends MaintainedCertificate {
     const { client, cache, profile, policy, clock, secret: key } = this.#options;
     const found = await client.find(Secret, key, { signal });
     const seen = found && viewSecret(found);
+    if (this.#isProvided(seen)) return false;
     this.#refuseForeign(seen);
     const state = this.#withServed(this.#read(seen));
     const { step, reason } = { reason: '', ...this.#plan(state) };

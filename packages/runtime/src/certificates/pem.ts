@@ -104,6 +104,21 @@ export function readLeaf(
   };
 }
 
+/** readUsableLeaf parses a certificate that must be valid now, for some names. Otherwise it throws. */
+export function readUsableLeaf(
+  where: string,
+  { certificatePem, keyPem }: { readonly certificatePem: string | undefined; readonly keyPem: string | undefined },
+  { names, now, terms }: { readonly names: readonly string[]; readonly now: number; readonly terms: CertificateTerms },
+): Leaf {
+  const leaf = readLeaf(where, certificatePem, keyPem, terms);
+  const problem = leafMismatch(leaf, names, now);
+  if (problem === undefined) return leaf;
+  throw new BowlineError(
+    terms.codes.unusable,
+    `cannot use the ${terms.noun} in ${where}: ${problem}; provide one that is valid now for ${names.join(' and ')}, ${terms.nameUse}`,
+  );
+}
+
 /**
  * leafMismatch returns why callers that use these names would currently reject a certificate, regardless of its issuer,
  * or undefined if they would not.

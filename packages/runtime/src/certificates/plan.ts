@@ -69,13 +69,9 @@ export function plan(state: StateRead, policy: CertificatePolicy, situation: Sit
     checkTimes.push(replaceAt);
   }
   if (leaf && current) {
-    const renewAt = leaf.notAfter - policy.leafValidForMs / 3;
-    const renewed = Math.min(now + policy.leafValidForMs, current.notAfter);
-    // Issuing a leaf repeatedly does not help if its lifetime is limited by that of the CA.
-    const isLongerLived = renewed - leaf.notAfter > policy.leafValidForMs / 10;
-    if (renewAt <= now && isLongerLived)
-      return { step: 'renew', reason: 'a third of the lifetime of the certificate is left' };
-    checkTimes.push(renewAt > now ? renewAt : leaf.notAfter);
+    const { isDue, checkAt } = renewal(leaf, current, policy.leafValidForMs, now);
+    if (isDue) return { step: 'renew', reason: 'a third of the lifetime of the certificate is left' };
+    checkTimes.push(checkAt);
   } else if (leaf) {
     checkTimes.push(leaf.notAfter);
   }
@@ -88,6 +84,20 @@ export function plan(state: StateRead, policy: CertificatePolicy, situation: Sit
   return { step: undefined, nextCheckAt: Math.min(...checkTimes) };
 }
 
+/** renewal returns whether a valid leaf should be renewed from a CA now, or else when to check again. */
+export function renewal(
+  leaf: Leaf,
+  authority: Authority,
+  leafValidForMs: number,
+  now: number,
+): { readonly isDue: boolean; readonly checkAt: number } {
+  const renewAt = leaf.notAfter - leafValidForMs / 3;
+  const renewed = Math.min(now + leafValidForMs, authority.notAfter);
+  // Issuing a leaf repeatedly does not help if its lifetime is limited by that of the CA.
+  const isLongerLived = renewed - leaf.notAfter > leafValidForMs / 10;
+  return { isDue: renewAt <= now && isLongerLived, checkAt: renewAt > now ? renewAt : leaf.notAfter };
+}
+
 /** When no leaf of a previous CA can be valid any more; if that is not recorded, when the CAs themselves expire. */
 function endOfPrevious({ previous, previousUntil, leaf }: CertificateState): number {
   // Previous CAs stay while the leaf itself is theirs (its CA's key was lost).
@@ -95,7 +105,8 @@ function endOfPrevious({ previous, previousUntil, leaf }: CertificateState): num
   return Math.min(previousUntil ?? Number.POSITIVE_INFINITY, Math.max(...previous.map(({ notAfter }) => notAfter)));
 }
 
-function isAlive(authority: Authority | undefined, now: number): authority is Authority {
+/** isAlive reports whether a CA exists and has not expired. */
+export function isAlive(authority: Authority | undefined, now: number): authority is Authority {
   return authority !== undefined && authority.notAfter > now;
 }
 
