@@ -86,9 +86,12 @@ export class CertificateAuthority {
     return this.#identity.value;
   }
 
-  /** subscribe calls the listener when the certificate or the trusted CAs have changed. */
-  subscribe(listener: (identity: TlsIdentity) => void): Disposable {
-    return this.#identity.subscribe(listener);
+  /**
+   * changes yields the certificate and the trusted CAs, and again when they have changed, for `triggeredBy` of a
+   * controller. It ends when the signal is aborted.
+   */
+  changes(signal: AbortSignal): AsyncIterable<TlsIdentity> {
+    return this.#identity.changes(signal);
   }
 
   /** ready resolves once there is a certificate. It rejects when the signal is aborted. */
@@ -119,7 +122,7 @@ export class CertificateAuthority {
   /**
    * issue returns the content of a Secret with another certificate, for example of a server in another namespace. Pass
    * the Secret as it exists and write the result: it is the same content if nothing has to change. Call it again at
-   * `checkAt`, and when the CAs change (`subscribe`). It throws BOWLINE_CERTIFICATE_AUTHORITY_UNAVAILABLE if the CA
+   * `checkAt`, and when the CAs change (`changes`). It throws BOWLINE_CERTIFICATE_AUTHORITY_UNAVAILABLE if the CA
    * cannot issue now.
    */
   async issue(existing: Pick<Secret, 'data'> | undefined, request: LeafRequest): Promise<IssuedLeaf> {

@@ -130,7 +130,7 @@ export abstract class MaintainedCertificate implements CertificateSource {
         if (isConflict(error) || isAlreadyExists(error)) {
           // Another replica was faster: read what it wrote.
           waitMs = between(this.#random, 10, 200);
-        } else if (error instanceof BowlineError && error.code === 'BOWLINE_NOT_LEADER') {
+        } else if (isNotLeader(error)) {
           // The leader writes; this replica is woken when it has.
           waitMs = between(this.#random, LEADER_CHECK_MS / 2, LEADER_CHECK_MS);
         } else {
@@ -149,4 +149,9 @@ export abstract class MaintainedCertificate implements CertificateSource {
     if (this.#problem?.message !== error.message) this.#log.warn(`${this.#noun} is not kept current`, { error });
     this.#problem = error;
   }
+}
+
+/** isNotLeader reports whether a write was not sent because another replica leads. */
+export function isNotLeader(error: unknown): boolean {
+  return error instanceof BowlineError && error.code === 'BOWLINE_NOT_LEADER';
 }

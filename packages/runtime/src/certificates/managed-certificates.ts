@@ -14,7 +14,7 @@ import {
   secretOf,
   viewSecret,
 } from './certificate-state.ts';
-import { MaintainedCertificate, type MaintainedCertificateOptions } from './maintained-certificate.ts';
+import { isNotLeader, MaintainedCertificate, type MaintainedCertificateOptions } from './maintained-certificate.ts';
 import { type Authority, isIssuedBy, type Leaf, readAuthorities, readUsableLeaf } from './pem.ts';
 import { type CertificatePolicy, leafProblem, plan } from './plan.ts';
 import { RepeatLimit } from './repeat-limit.ts';
@@ -197,7 +197,11 @@ export class ManagedCertificates extends MaintainedCertificate {
     if (!found && step === 'repair') after = await takeStep('introduce', after, { policy, now: clock.now() });
     const options = { signal, fieldManager: profile.fieldManager };
     const wanted = secretOf(profile, after, { ...found?.metadata, ...key }, found?.type);
-    const written = found ? await client.update(Secret, wanted, options) : await client.create(Secret, wanted, options);
+    const writing = found ? client.update(Secret, wanted, options) : client.create(Secret, wanted, options);
+    const written = await writing.catch((error: unknown) => {
+      if (isNotLeader(error) && state.damage.length > 0) this.#repairs.undo();
+      throw error;
+    });
     cache.recordWrite(Secret, written);
     this.#log.info(`wrote the ${profile.noun}s`, { step, reason });
     return true;

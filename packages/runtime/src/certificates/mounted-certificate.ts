@@ -47,9 +47,12 @@ export class MountedCertificate {
     return this.#identity.value;
   }
 
-  /** subscribe calls the listener when the certificate or the trusted CAs have changed. */
-  subscribe(listener: (identity: TlsIdentity) => void): Disposable {
-    return this.#identity.subscribe(listener);
+  /**
+   * changes yields the certificate and the trusted CAs, and again when they have changed. It ends when the signal
+   * is aborted.
+   */
+  changes(signal: AbortSignal): AsyncIterable<TlsIdentity> {
+    return this.#identity.changes(signal);
   }
 
   /** ready resolves once the files have been read. It rejects when the signal is aborted. */

@@ -25,21 +25,38 @@ export class CurrentIdentity {
     for (const listener of [...this.#listeners]) listener(this.#value);
   }
 
-  subscribe(listener: (identity: TlsIdentity) => void): Disposable {
+  #subscribe(listener: (identity: TlsIdentity) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  /** changes yields the identity, if there is one, and again when it has changed, until the signal is aborted. */
+  async *changes(signal: AbortSignal): AsyncGenerator<TlsIdentity> {
+    let seen: TlsIdentity | undefined;
+    while (!signal.aborted) {
+      const latest = this.#value;
+      if (latest && latest !== seen) {
+        seen = latest;
+        yield latest;
+      } else {
+        await this.#next(signal).catch(() => undefined);
+      }
+    }
   }
 
   /** ready resolves with the first identity. It rejects when the signal is aborted. */
   async ready(signal: AbortSignal): Promise<TlsIdentity> {
     signal.throwIfAborted();
-    if (this.#value) return this.#value;
-    return await new Promise<TlsIdentity>((resolve, reject) => {
+    return this.#value ?? (await this.#next(signal));
+  }
+
+  #next(signal: AbortSignal): Promise<TlsIdentity> {
+    return new Promise<TlsIdentity>((resolve, reject) => {
       const stop = (): void => {
         subscription[Symbol.dispose]();
         reject(signal.reason as Error);
       };
-      const subscription = this.subscribe((identity) => {
+      const subscription = this.#subscribe((identity) => {
         subscription[Symbol.dispose]();
         signal.removeEventListener('abort', stop);
         resolve(identity);
