@@ -307,21 +307,17 @@ test('connects with other credentials, the same CA and settings, and without the
   };
   await using transport = connect({ ...server.config, credentials, impersonate: { user: 'jane' } }, { maxWatches: 0 });
   const other = transport.withCredentials?.(tokenCredentials(() => 'second'));
-  expect(await Promise.all([transport, other].map((each) => each && outcome(each.request(get('/')))))).toEqual([
-    'ok',
-    'ok',
+  if (!other) throw new Error('not supported');
+  for (const each of [transport, other]) expect(await outcome(each.request(get('/')))).toBe('ok');
+  expect(seen).toEqual([
+    ['tester', 'Bearer first', 'jane'],
+    [undefined, 'Bearer second', undefined],
   ]);
-  expect(seen).toEqual(
-    expect.arrayContaining([
-      ['tester', 'Bearer first', 'jane'],
-      [undefined, 'Bearer second', undefined],
-    ]),
-  );
   expect(await outcome(other?.request(get('/', { lane: 'watch' })) ?? Promise.reject(new Error('none')))).toMatchObject(
     {
       code: 'BOWLINE_TRANSPORT_WATCH_LIMIT',
     },
   );
-  await other?.close();
+  await other.close();
   expect(await outcome(transport.request(get('/')))).toBe('ok');
 });
