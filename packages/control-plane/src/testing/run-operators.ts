@@ -39,6 +39,7 @@ export interface OperatorsOptions
   extends Pick<
     ManagerOptions,
     | 'config'
+    | 'image'
     | 'clock'
     | 'wire'
     | 'random'

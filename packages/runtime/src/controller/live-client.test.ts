@@ -1,4 +1,4 @@
-import { Pod, Secret } from '@bowline/kubernetes';
+import { Pod, Secret, TokenReview } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../client/create-client.ts';
 import { type ScriptedResponse, ScriptedTransport } from '../client/scripted-transport.test-support.ts';
@@ -53,6 +53,12 @@ describe('RecordingClient', () => {
     expect(await managers(undefined, undefined)).toEqual(Array(3).fill('bowline-a-b'));
     expect(await managers(undefined, 'mine')).toEqual(Array(3).fill('mine'));
     expect(await managers('kube-controller-manager', undefined)).toEqual(Array(3).fill('kube-controller-manager'));
+  });
+
+  it('does not count the creation of a review as a write', async () => {
+    const { live } = setUp({ body: { kind: 'TokenReview', status: { authenticated: true } } });
+    expect(await live.create(TokenReview, { spec: { token: 't' } })).toMatchObject({ status: { authenticated: true } });
+    expect(live.hasWritten).toBe(false);
   });
 
   it('reports whether a write was attempted', async () => {
