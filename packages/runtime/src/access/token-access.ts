@@ -17,11 +17,17 @@ export interface TokenAccessOptions {
    * the API server if it leaks. Defaults to the audiences of the API server.
    */
   readonly audiences?: readonly string[] | undefined;
-  /** How long a valid token and an allowed request are cached: a revoked one stays effective that long. Defaults to 60 s. */
+  /**
+   * How long a valid token and an allowed request are cached: a revoked one stays effective that long. Defaults to
+   * 60 s.
+   */
   readonly allowedForMs?: number | undefined;
-  /** How long an invalid token and a denied request are cached: a new permission takes effect after it. Defaults to 10 s. */
+  /**
+   * How long an invalid token and a denied request are cached: a new permission takes effect after it. Defaults to
+   * 10 s.
+   */
   readonly deniedForMs?: number | undefined;
-  /** The maximum number of cached tokens and of cached decisions, each for allowed and denied ones. Defaults to 1024. */
+  /** The maximum number of cached tokens and of cached decisions, allowed and denied ones each. Defaults to 1024. */
   readonly maxCached?: number | undefined;
   /** The maximum number of concurrent reviews of tokens, and of permissions; others fail. Defaults to 64. */
   readonly maxInFlight?: number | undefined;

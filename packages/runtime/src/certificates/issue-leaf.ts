@@ -16,8 +16,8 @@ export interface LeafRequest {
 /** IssuedLeaf is the content of a Secret with a certificate. */
 export interface IssuedLeaf {
   /**
-   * The keys `tls.crt`, `tls.key` and `ca.crt`, in base64: the CAs to trust, but never the key of a CA. Equal to those of
-   * the existing Secret if nothing has to change.
+   * The keys `tls.crt`, `tls.key` and `ca.crt`, in base64: the CAs to trust, but never the key of a CA. Equal to those
+   * of the existing Secret if nothing has to change.
    */
   readonly data: Readonly<Record<'tls.crt' | 'tls.key' | 'ca.crt', string>>;
   /** Why a certificate was issued. Undefined: the existing one is kept. */
@@ -27,8 +27,8 @@ export interface IssuedLeaf {
 }
 
 /**
- * issueLeaf returns the content of a Secret with a certificate of the current CA. The existing certificate is kept while
- * it is valid for the request, its CA is the current one and more than a third of its lifetime is left.
+ * issueLeaf returns the content of a Secret with a certificate of the current CA. The existing certificate is kept
+ * while it is valid for the request, its CA is the current one and more than a third of its lifetime is left.
  */
 export async function issueLeaf(
   state: CertificateState,

@@ -17,7 +17,7 @@ export interface CertificatePolicy {
   readonly authorityValidForMs: number;
   /** How long a new CA must have been in every bundle before one of its leaves is served. */
   readonly propagationMs: number;
-  /** Whether the CA also issues leaves that are not in this Secret. Then it stays trusted as long as one may be valid. */
+  /** Whether the CA also issues leaves outside of this Secret. Then it stays trusted as long as one may be valid. */
   readonly issuesOtherLeaves: boolean;
 }
 

@@ -85,7 +85,7 @@ export class Caller {
     return new Caller({ ...this.#options, lane });
   }
 
-  /** as returns a caller on another transport, with the identity of that transport: nothing is impersonated or checked. */
+  /** as returns a caller with the identity of another transport: nothing is impersonated or checked. */
   as(transport: Transport): Caller {
     return new Caller({ ...this.#options, transport, impersonate: undefined, checks: [], lane: 'call' });
   }

@@ -219,7 +219,8 @@ export interface TokenRequestOptions extends RequestOptions {
 export interface ReviewOptions extends RequestOptions {
   /**
    * Use a LocalSubjectAccessReview, in the namespace of the question: a client without cluster-wide rights can be
-   * allowed to create one. Not possible for a path, which has no namespace. Defaults to false: a SubjectAccessReview, which can be about the whole cluster.
+   * allowed to create one. Not possible for a path, which has no namespace. Defaults to false: a SubjectAccessReview,
+   * which can be about the whole cluster.
    */
   readonly local?: boolean | undefined;
 }
