@@ -125,11 +125,13 @@ describe('the section install', () => {
 operators: [badge, sticker]
 install:
   perOperator: true
+  image: img:all
   podLabels: { team: platform, tier: a }
   env: [{ name: A, value: all }, { name: B, value: all }]
   tolerations: [{ key: a, operator: Exists }]
   operators:
     badge:
+      image: img:badge
       serviceAccount: { annotations: { azure.workload.identity/client-id: id } }
       podLabels: { tier: b }
       env: [{ name: B, value: badge }]
@@ -150,6 +152,14 @@ install:
       findObject<ServiceAccount>(objects, 'ServiceAccount', name).metadata?.annotations;
     expect(annotationsOf('bowline-badge')).toEqual({ 'azure.workload.identity/client-id': 'id' });
     expect(annotationsOf('bowline-sticker')).toBeUndefined();
+
+    const { out } = await bowline(['manifests', '-o', 'json', '--config', path]);
+    const separate = (JSON.parse(out) as { items: KubernetesObject[] }).items;
+    // Each pod reads the image that it runs from.
+    const configOf = (name: string): unknown =>
+      parse(findObject<ConfigMap>(separate, 'ConfigMap', name).data?.['bowline.yaml'] ?? '');
+    expect(configOf('bowline-badge')).toMatchObject({ install: { image: 'img:badge' } });
+    expect(configOf('bowline-sticker')).toMatchObject({ install: { image: 'img:all' } });
 
     // The same file with one Deployment for both: it has the fields of both.
     const shared = await manifests('--config', path, '--per-operator=false');
