@@ -64,6 +64,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     storage: options.storage ?? new Storage({ clock }),
     registry: options.registry ?? new Registry(),
     admission: new Admission(options.admission),
+    authorizer,
     fields: options.fields,
     strategicMerge: options.strategicMerge,
     requestKubelet: options.requestKubelet ?? requestKubeletOverHttps,

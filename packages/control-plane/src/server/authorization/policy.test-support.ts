@@ -64,6 +64,10 @@ export const POLICY: readonly (readonly [path: string, object: object])[] = [
   role('blocker', [
     { verbs: ['create', 'update', 'delete'], apiGroups: [''], resources: ['configmaps', 'configmaps/finalizers'] },
   ]),
+  role('changer', [
+    { verbs: ['update', 'patch'], apiGroups: ['', 'coordination.k8s.io'], resources: ['configmaps', 'leases'] },
+  ]),
+  binding('changer', 'Role', 'changer', [{ kind: 'User', name: 'OWN:changer' }]),
   binding('mapper', 'Role', 'mapper', [{ kind: 'User', name: 'OWN:mapper' }]),
   binding('blocker', 'Role', 'blocker', [{ kind: 'User', name: 'OWN:blocker' }]),
   clusterRole('last', [{ verbs: ['get'], apiGroups: [''], resources: ['y'] }]),

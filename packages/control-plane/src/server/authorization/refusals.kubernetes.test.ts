@@ -28,6 +28,29 @@ describe('refusals have the messages of the real server', () => {
     }
   });
 
+  it.each<[string, string, string, object]>([
+    [
+      'an apply',
+      'PATCH',
+      '/api/v1/namespaces/NS/configmaps/OWN-a?fieldManager=a',
+      { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'OWN-a' } },
+    ],
+    [
+      'an apply of something invalid',
+      'PATCH',
+      '/api/v1/namespaces/NS/configmaps/OWN-a?fieldManager=a',
+      { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'OWN-a' }, data: { 'a b': '' } },
+    ],
+    ['an update', 'PUT', '/apis/coordination.k8s.io/v1/namespaces/NS/leases/OWN-a', { metadata: { name: 'OWN-a' } }],
+  ])('to create an object with %s', async (_what, method, path, object) => {
+    const type = method === 'PATCH' ? 'application/apply-patch+yaml' : 'application/json';
+    const { real, ours } = await servers.both(servers.userOf('changer'), method, path, object, [
+      ['content-type', type],
+    ]);
+    expect(real.code).toBeGreaterThanOrEqual(403);
+    expect(ours).toEqual(real);
+  });
+
   it.each<[string, (readonly [string, string])[]]>([
     [
       'an allowed user',

@@ -3,6 +3,7 @@ import type { Clock, Random } from '@bowline/machinery';
 import type { Admission, AdmissionRequest } from '../admission/admission.ts';
 import type { AuditDetails } from '../audit/audit-trail.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
+import type { Authorizer } from '../authorization/authorizer.ts';
 import type { FieldTracking } from '../fields/field-tracking.ts';
 import type { ApiRequest } from '../http/api-request.ts';
 import type { ResourceRequest } from '../http/request-info.ts';
@@ -18,6 +19,7 @@ export interface ServerParts {
   readonly storage: Storage;
   readonly registry: Registry;
   readonly admission: Admission;
+  readonly authorizer: Authorizer;
   readonly fields: FieldTracking;
   /** strategicMerge returns the document with a strategic merge patch applied. */
   readonly strategicMerge: (document: unknown, patch: Readonly<Record<string, unknown>>, schema: Schema) => unknown;

@@ -1,4 +1,5 @@
 import type { FieldProblem } from '@bowline/machinery';
+import { refusal } from '../authorization/refusal.ts';
 import { clearMeta, metaProblems, prepareNewMeta } from '../objects/object-meta.ts';
 import { draftOf, viewed } from '../printing/render.ts';
 import type { ApiResource, Draft, Strategy, WriteContext } from '../registry/api-resource.ts';
@@ -62,6 +63,7 @@ export async function createObject(
   strategy.allocate?.(object, undefined, allocation);
   refuseInvalid(resource, object, problemsOf(strategy, resource, object, undefined, write));
   context.warnings.push(...(strategy.warningsOf?.(object, undefined) ?? []));
+  checkMayCreate(context);
   await admission.validate({ ...review, name: metadata.name ?? '' });
 
   for (let attempt = 1; ; attempt++) {
@@ -81,6 +83,14 @@ export async function createObject(
     prepareNewMeta(object, random, now);
     if (countsGenerations(resource)) metadata.generation = 1;
   }
+}
+
+/** An update or an apply that creates a missing object also needs the right to create it. */
+function checkMayCreate({ authorizer, user, info }: RequestContext): void {
+  if (info.verb === 'create') return;
+  const attributes = { ...info, verb: 'create' } as const;
+  const { allowed, reason } = authorizer.authorize(user, attributes);
+  if (!allowed) throw refusal(user, attributes, reason);
 }
 
 /** countsGenerations reports whether objects of the kind have a generation: kinds that only hold data do not. */
