@@ -3,7 +3,7 @@ import { BowlineError } from '@bowline/runtime';
 import { accountToken } from './account-token.ts';
 import { auditFolder, readAuditLog } from './audit/audit-log.ts';
 import { connectClient } from './connect-client.ts';
-import type { ControlPlaneAccess, Identity } from './control-plane.ts';
+import type { AccountIdentity, ControlPlaneAccess, Identity } from './control-plane.ts';
 import { type KubeconfigDocument, kubeconfigDocument } from './kubeconfig.ts';
 import { readAdminToken, readAuthority } from './pki.ts';
 
@@ -70,9 +70,10 @@ export function accessTo(
         : Promise.resolve(withSecret('admin', adminToken));
     return admin;
   };
-  const withToken = async (namespace: string, name: string): Promise<KubeconfigDocument> => {
+  const withToken = async (identity: AccountIdentity): Promise<KubeconfigDocument> => {
+    const { namespace, name } = identity.serviceAccount;
     await using client = await connectClient(await asAdmin());
-    return withSecret(name, await accountToken(client, { namespace, name }), namespace);
+    return withSecret(name, await accountToken(client, identity), namespace);
   };
   return {
     kind,
@@ -81,7 +82,7 @@ export function accessTo(
     kubeconfig(identity: Identity) {
       if (identity === 'admin') return asAdmin();
       if ('user' in identity) return withCertificate(identity.user, identity.groups ?? []);
-      return withToken(identity.serviceAccount.namespace, identity.serviceAccount.name);
+      return withToken(identity);
     },
     audit: (since) => readAuditLog(auditFolder(folder), since),
   };

@@ -8,8 +8,21 @@ export type Identity =
   | 'admin'
   /** A user authenticated by client certificate. RBAC decides what it may do. */
   | { readonly user: string; readonly groups?: readonly string[] }
-  /** A ServiceAccount authenticated by token. It must exist; the token is bound to it and is valid for 24 hours. */
-  | { readonly serviceAccount: { readonly namespace: string; readonly name: string } };
+  | AccountIdentity;
+
+/**
+ * AccountIdentity is a ServiceAccount authenticated by token. It must exist; the token is bound to it and is valid for
+ * 24 hours.
+ */
+export interface AccountIdentity {
+  readonly serviceAccount: { readonly namespace: string; readonly name: string };
+  /**
+   * The name of a Pod that runs as the ServiceAccount: the token is bound to it, as the token that a kubelet mounts into
+   * it. The API server then knows the Pod and its node, and rejects the token once the Pod is gone. Defaults to a token
+   * that is bound to no Pod.
+   */
+  readonly pod?: string | undefined;
+}
 
 /** Component is a process of a real control plane. */
 export type Component = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler';

@@ -170,7 +170,7 @@ export class RunningParts {
       return this.#transportOf({ commonName: identity.user, organizations: identity.groups ?? [] });
     const { accountToken } = await import('../account-token.ts');
     await using admin = await this.clientFor('admin', 'control-plane');
-    return this.#transportOf(tokenCredentials(await accountToken(admin, identity.serviceAccount)));
+    return this.#transportOf(tokenCredentials(await accountToken(admin, identity)));
   }
 
   readonly clientFor: ClientFor = async (identity, component) => {
