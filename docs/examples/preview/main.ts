@@ -26,12 +26,8 @@ if (mode === 'manifests' && image) {
     namespace: 'previews',
     install: true,
     config: { previews: { dnsUrl: dns.url } },
-    webhooksFor: () => ({
-      address: '127.0.0.1:0',
-      reachedAt: 'loopback',
-      configurations: 'runtime',
-      configurationName: 'previews-dev',
-    }),
+    installNameFor: () => 'previews-dev',
+    webhooksFor: () => ({ address: '127.0.0.1:0', reachedAt: 'loopback', configurations: 'runtime' }),
   });
 } else if (mode === 'run') {
   await runOperators({ ...options, config: { previews: { dnsUrl: DNS_URL, domain: DOMAIN, gateway: GATEWAY } } });

@@ -36,9 +36,10 @@ describe('managerOptions', () => {
     ],
     ['at the configured address', { webhook: { reachedAt: 'loopback' } }, local, 'loopback', 'chart', 'bowline-badge'],
     ['at a URL', { webhook: { reachedAt: 'https://x' } }, pod, { url: 'https://x' }, 'chart', 'bowline-badge-own'],
-  ])('serves webhooks %s', (_, given, connection, reachedAt, configurations, configurationName) => {
-    const serving = managerOptions(config(given), connection).webhooksFor?.(badge);
-    expect(serving).toMatchObject({ address: ':9443', reachedAt, configurations, configurationName });
+  ])('serves webhooks %s', (_, given, connection, reachedAt, configurations, name) => {
+    const { webhooksFor, installNameFor } = managerOptions(config(given), connection);
+    expect(webhooksFor?.(badge)).toMatchObject({ address: ':9443', reachedAt, configurations });
+    expect(installNameFor?.(badge)).toBe(name);
   });
 
   it('passes the image of the install to operators, but only in a pod', () => {

@@ -6,7 +6,7 @@ import { type ClusterConnection, type ClusterOptions, findCluster, isLoopback } 
 import { requireCluster } from '../cluster/require-cluster.ts';
 import type { ManagerConfig } from '../config/manager-config.ts';
 import type { Settings } from '../config/settings.ts';
-import { DEFAULT_NAMESPACE } from '../install/names.ts';
+import { clusterName, DEFAULT_NAMESPACE } from '../install/names.ts';
 import { webhookServing } from './webhook-serving.ts';
 
 /** runManager runs the selected operators until the process receives a signal to stop. */
@@ -60,6 +60,7 @@ export function managerOptions(
       renewDeadlineMs: parseDuration(leaderElection.renewDeadline),
       retryPeriodMs: parseDuration(leaderElection.retryPeriod),
     },
+    installNameFor: (operator) => clusterName(operator.name, namespace),
     webhooksFor: (operator) => webhookServing(manager, environment, operator),
   };
 }

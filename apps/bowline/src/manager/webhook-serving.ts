@@ -1,7 +1,6 @@
 import type { Operator } from '@bowline/runtime';
 import type { WebhookServing } from '@bowline/runtime/manager';
 import type { ManagerConfig } from '../config/manager-config.ts';
-import { clusterName } from '../install/names.ts';
 
 /** ServingEnvironment describes where webhooks are served. */
 export interface ServingEnvironment {
@@ -37,7 +36,6 @@ export function webhookServing(
     address: webhook.address,
     reachedAt: reachedAt === 'service' ? { service } : reachedAt === 'loopback' ? reachedAt : { url: reachedAt },
     configurations,
-    configurationName: clusterName(operator.name, namespace),
     certificates: certificates[kind],
     onlyNamespaces: namespaces,
   };

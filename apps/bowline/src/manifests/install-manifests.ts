@@ -128,7 +128,7 @@ function identity({ settings, namespace }: InstallOptions, group: Group): readon
 }
 
 function webhooks({ settings, namespace }: InstallOptions, operator: Operator): readonly Manifest[] {
-  const { reachedAt, configurations, configurationName, onlyNamespaces } = serving(settings, namespace, operator);
+  const { reachedAt, configurations, onlyNamespaces } = serving(settings, namespace, operator);
   if (operator.webhooks.length === 0 || configurations === 'runtime') return [];
   const made = webhookConfigurations({
     operator: operator.name,
@@ -137,7 +137,7 @@ function webhooks({ settings, namespace }: InstallOptions, operator: Operator): 
     address: typeof reachedAt === 'object' ? reachedAt : loopback(settings),
     ownNamespace: namespace,
     ownKinds: operator.resources,
-    name: configurationName,
+    name: clusterName(operator.name, namespace),
     onlyNamespaces,
   });
   return [made.validating, made.mutating].flatMap((object) => (object ? [admin(operator.name, object)] : []));

@@ -128,12 +128,11 @@ export async function runOperators(c: Cluster, options: OperatorsOptions, ours: 
   for (const owner of ownersOf(operators)) await untilOwnerAccepted(c, owner, signal);
   const requests: string[] = [];
   const clients = new Map<string, Client>();
-  const configurationNames = new Map<string, string>();
+  const installNames = new Map(operators.map(({ name }) => [name, c.uniqueName(name)]));
+  const installNameFor = (operator: Operator): string => installNames.get(operator.name) ?? operator.name;
   for (const operator of operators) {
-    const configurationName = c.uniqueName(operator.name);
-    configurationNames.set(operator.name, configurationName);
-    const name = c.uniqueName(operator.name);
-    const webhooks = { configurationName, certificates: serving.certificates };
+    const name = installNameFor(operator);
+    const webhooks = { certificates: serving.certificates };
     const wanted = { namespace: managerNamespace, serviceAccount: name, name, webhooks };
     const configured = await withConfig(operator, options.config?.[operator.name]);
     const manifests = rbacManifests(withinNamespaces(configured, namespaces), wanted);
@@ -152,11 +151,11 @@ export async function runOperators(c: Cluster, options: OperatorsOptions, ours: 
         if (!client) throw new TypeError(`no client was created for the operator ${name}`);
         return client;
       },
-      webhooksFor: ({ name }) => ({
+      installNameFor,
+      webhooksFor: () => ({
         address: '127.0.0.1:0',
         reachedAt: serving.reachedAt === 'services' ? undefined : 'loopback',
         certificates: serving.certificates,
-        configurationName: configurationNames.get(name),
       }),
       namespace: managerNamespace,
       healthAddress: others.healthAddress ?? '0',
@@ -172,8 +171,7 @@ export async function runOperators(c: Cluster, options: OperatorsOptions, ours: 
   let current = start();
   const configure = async (): Promise<void> => {
     for (const operator of operators.filter(({ webhooks }) => webhooks.length > 0)) {
-      const name = configurationNames.get(operator.name) ?? '';
-      await configureWebhooks(c, operator, { ...chart, manager: current.manager, name });
+      await configureWebhooks(c, operator, { ...chart, manager: current.manager, name: installNameFor(operator) });
     }
   };
   const stop = async (): Promise<void> => {

@@ -16,7 +16,7 @@ export interface LeaderElectionOptions extends Partial<LeaseTiming> {
 /** WebhookServing configures how the webhooks of an operator are served and called; see `WebhooksOptions`. */
 export type WebhookServing = Pick<
   WebhooksOptions,
-  'address' | 'reachedAt' | 'certificates' | 'configurations' | 'configurationName' | 'onlyNamespaces'
+  'address' | 'reachedAt' | 'certificates' | 'configurations' | 'onlyNamespaces'
 >;
 
 /** ManagerOptions configures a process that runs operators. */
@@ -62,6 +62,11 @@ export interface ManagerOptions {
   readonly metricsAddress?: string | undefined;
   /** Serves metrics over HTTPS to authorized clients only. Defaults to HTTP without authorization. */
   readonly metricsSecurity?: MetricsSecurity | undefined;
+  /**
+   * Returns the name of an operator's install: that of its webhook configurations, and the beginning of the names of its
+   * companions. Defaults to `<vendor>-<operator>`.
+   */
+  readonly installNameFor?: ((operator: Operator) => string) | undefined;
   /**
    * Configures how each operator's webhooks are served. Operators at the same address, as by default, share a listener;
    * each has its own Service and certificate. Defaults to `:9443` and the other defaults of `WebhooksOptions`.

@@ -187,6 +187,7 @@ export class Manager {
           client: await clientFor(operator),
           instance: identity,
           config: section,
+          installName: this.#options.installNameFor?.(operator),
           webhooks: this.#options.webhooksFor?.(operator) ?? {},
           webhookServers,
           namespace,

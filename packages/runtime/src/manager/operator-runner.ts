@@ -5,7 +5,7 @@ import type { InformerHealth } from '../cache/health.ts';
 import type { Client } from '../client/client.ts';
 import { type ControllerCache, ControllerRunner } from '../controller/controller-runner.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
-import { type OperatorIdentity, operatorIdentity } from '../identity/operator-identity.ts';
+import { operatorIdentity } from '../identity/operator-identity.ts';
 import { LeaderElector, type LeaderElectorOptions } from '../leader-election/leader-elector.ts';
 import type { Leadership } from '../leader-election/leadership.ts';
 import type { Log } from '../observability/log.ts';
@@ -13,8 +13,8 @@ import type { Metrics } from '../observability/metrics.ts';
 import { declaredPermissions } from '../operator/declared-permissions.ts';
 import type { Operator, Service } from '../operator/operator.ts';
 import { readConfig } from '../operator/operator-config.ts';
+import { withOwnNames } from '../operator/with-own-names.ts';
 import { restrictedClient } from '../permissions/restricted-client.ts';
-import { withOwnWebhooks } from '../webhook/own-webhooks.ts';
 import { startWebhooks } from '../webhook/start-webhooks.ts';
 import type { WebhookServers } from '../webhook/webhook-servers.ts';
 import type { RunningWebhooks } from '../webhook/webhooks-options.ts';
@@ -41,6 +41,8 @@ export interface OperatorRunnerOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly drainTimeoutMs: number;
+  /** The name of the operator's install. Defaults to `<vendor>-<operator>`. */
+  readonly installName: string | undefined;
   readonly webhooks: WebhookServing;
   /** The listeners shared by the operators of the process. */
   readonly webhookServers: WebhookServers;
@@ -66,7 +68,6 @@ export type OperatorState = 'setting-up' | 'standby' | 'leading' | 'draining' | 
 export class OperatorRunner {
   readonly operator: Operator;
   readonly controllers: readonly ControllerRunner[];
-  readonly #identity: OperatorIdentity;
   readonly #options: OperatorRunnerOptions;
   readonly #cache: Cache;
   readonly #elector: LeaderElector | undefined;
@@ -77,17 +78,17 @@ export class OperatorRunner {
   #webhooks: RunningWebhooks | undefined;
   #state: OperatorState = 'setting-up';
 
-  constructor(operator: Operator, options: OperatorRunnerOptions) {
-    const { clock, wire, random, metrics, election, instance, namespace } = options;
+  constructor(declared: Operator, options: OperatorRunnerOptions) {
+    const { clock, wire, random, metrics, election, instance, namespace, installName } = options;
+    const operator = withOwnNames(declared, installName);
     const identity = operatorIdentity(operator);
     const owning = options.client.withFieldManager(identity.fieldManagers.operator);
-    const client = restrictedClient(owning, declaredPermissions(operator, options.webhooks), {
+    const client = restrictedClient(owning, declaredPermissions(operator, { ...options.webhooks, installName }), {
       operator: operator.name,
       namespace,
     });
     const log = options.log.with({ operator: operator.name });
     this.operator = operator;
-    this.#identity = identity;
     this.#options = { ...options, log };
     this.#guard = new LeadershipGuard(operator.name);
     this.#unguarded = client;
@@ -97,10 +98,9 @@ export class OperatorRunner {
     // The cache's own signature ties views to kinds; a complete declaration keeps them consistent, but their types are
     // erased.
     const cache = this.#cache as unknown as ControllerCache;
-    const { configurationName = identity.objectName } = options.webhooks;
     this.controllers = operator.controllers.map(
       (controller) =>
-        new ControllerRunner(withOwnWebhooks(controller, configurationName), {
+        new ControllerRunner(controller, {
           identity,
           instance,
           cache,
@@ -200,12 +200,12 @@ export class OperatorRunner {
     const { name, domain, webhooks, resources } = this.operator;
     if (webhooks.length === 0) return undefined;
     const { namespace, clock, wire, random, log, metrics, webhooks: serving, webhookServers } = this.#options;
-    const { configurationName = this.#identity.objectName } = serving;
     this.#webhooks = await startWebhooks({
       ...serving,
       operator: name,
       domain,
-      webhooks: webhooks.map((webhook) => withOwnWebhooks(webhook, configurationName)),
+      webhooks,
+      configurationName: this.#options.installName,
       ownKinds: resources,
       namespace,
       client: this.#unguarded,

@@ -8,29 +8,34 @@ import { OWN_NAMESPACE, type Permission, permission } from '../permissions/permi
 import { type PermissionRules, permissionsFrom, rulesOf } from '../permissions/rules.ts';
 import { selectedName } from '../permissions/selected-name.ts';
 import { isCustomResource } from '../resource/custom-resource.ts';
-import { OWN_WEBHOOKS } from '../webhook/own-webhooks.ts';
 import { type WebhookRulesOptions, webhookRules } from '../webhook/webhook-rules.ts';
 import type { Operator } from './operator.ts';
+import { withOwnNames } from './with-own-names.ts';
 
 /** The verbs that a cache, and live reads of its objects, need. */
 const READ = ['get', 'list', 'watch'];
 
 /** WebhookMode configures who manages certificates and configurations of webhooks: the required rights differ. */
-export type WebhookMode = Pick<WebhookRulesOptions, 'certificates' | 'configurations' | 'configurationName'>;
+export type WebhookMode = Pick<WebhookRulesOptions, 'certificates' | 'configurations'>;
+
+/** PermissionsOptions configures the install that permissions are for. */
+export interface PermissionsOptions extends WebhookMode {
+  /** The name of the install's objects; see `RbacOptions.name`. Defaults to `<vendor>-<operator>`. */
+  readonly installName?: string | undefined;
+}
 
 /**
  * declaredPermissions returns all permissions of an operator: those that its declarations imply, and those that
  * `permissions` adds. If they depend on the configuration, pass the operator that `withConfig` returns; else it throws
  * BOWLINE_OPERATOR_UNCONFIGURED.
  */
-export function declaredPermissions(operator: Operator, webhooks: WebhookMode = {}): readonly Permission[] {
-  const { objectName } = operatorIdentity(operator);
-  const configurationName = webhooks.configurationName ?? objectName;
+export function declaredPermissions(operator: Operator, options: PermissionsOptions = {}): readonly Permission[] {
+  const named = withOwnNames(operator, options.installName);
   return [
-    ...leasePermissions(objectName),
-    ...operator.controllers.flatMap((controller) => controllerPermissions(controller, configurationName)),
-    ...webhookPermissions(operator, { ...webhooks, configurationName }),
-    ...permissionsIn(operator).filter(({ only }) => only !== 'namespaces'),
+    ...leasePermissions(operatorIdentity(operator).objectName),
+    ...named.controllers.flatMap(controllerPermissions),
+    ...webhookPermissions(named, options),
+    ...permissionsIn(named).filter(({ only }) => only !== 'namespaces'),
   ];
 }
 
@@ -48,30 +53,29 @@ function permissionsIn({ name, permissions }: Operator): readonly Permission[] {
  * @example
  * const { cluster, own } = permissionsOf(pages);
  */
-export function permissionsOf(operator: Operator, webhooks: WebhookMode = {}): PermissionRules {
-  return rulesOf(declaredPermissions(operator, webhooks));
+export function permissionsOf(operator: Operator, options: PermissionsOptions = {}): PermissionRules {
+  return rulesOf(declaredPermissions(operator, options));
 }
 
 /** Returns the permissions for the certificate, the configurations, and the objects that handlers read. */
 function webhookPermissions(
   { name, domain, webhooks }: Operator,
-  mode: WebhookMode & { readonly configurationName: string },
+  { certificates, configurations, installName: configurationName }: PermissionsOptions,
 ): readonly Permission[] {
   if (webhooks.length === 0) return [];
-  const { certificates, configurations, configurationName } = mode;
   const given = { certificates, configurations, configurationName };
   const { cluster, namespaced } = webhookRules({ operator: name, domain, webhooks, ...given });
   return [
     ...permissionsFrom(cluster),
     ...permissionsFrom(namespaced, [OWN_NAMESPACE]),
-    ...webhooks.flatMap(({ sources }) => sources.flatMap((source) => readPermissions(source, configurationName))),
+    ...webhooks.flatMap(({ sources }) => sources.flatMap(readPermissions)),
   ];
 }
 
-function readPermissions(source: Source, ownWebhooks: string): readonly Permission[] {
+function readPermissions(source: Source): readonly Permission[] {
   const { resource, namespaces, fieldSelector, isOmitted } = source;
   if (isOmitted) return [];
-  const name = fieldSelector === OWN_WEBHOOKS ? ownWebhooks : selectedName(fieldSelector);
+  const name = selectedName(fieldSelector);
   return [permission(READ, resource, { namespaces, names: name === undefined ? undefined : [name] })];
 }
 
@@ -84,11 +88,11 @@ function leasePermissions(lease: string): readonly Permission[] {
   ];
 }
 
-function controllerPermissions(controller: Controller, configurationName: string): readonly Permission[] {
+function controllerPermissions(controller: Controller): readonly Permission[] {
   const { sources, writes, reports } = controller;
   const primary = sources.find(({ role }) => role === 'primary');
   return [
-    ...sources.flatMap((source) => readPermissions(source, configurationName)),
+    ...sources.flatMap(readPermissions),
     ...writes.map(({ resource, remove, namespaces }) =>
       permission(['get', 'create', 'patch', ...(remove ? ['delete'] : [])], resource, { namespaces }),
     ),

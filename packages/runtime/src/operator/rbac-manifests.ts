@@ -19,7 +19,10 @@ export interface RbacOptions {
   readonly namespace: string;
   /** Defaults to the operator's own: `<vendor>-<operator>`. */
   readonly serviceAccount?: string | undefined;
-  /** The name of roles and bindings. Defaults to the operator's own: `<vendor>-<operator>`. */
+  /**
+   * The name of the install: that of roles, bindings and webhook configurations, and the beginning of the names of
+   * companions. The manager needs the same; see `ManagerOptions.installNameFor`. Defaults to `<vendor>-<operator>`.
+   */
   readonly name?: string | undefined;
   /** Who manages certificates and configurations of webhooks. Defaults to the runtime and the chart. */
   readonly webhooks?: WebhookMode | undefined;
@@ -46,7 +49,9 @@ export function rbacManifests(operator: Operator, options: RbacOptions): readonl
     ...options.labels,
   };
   // A declared namespace may be the manager's own: then both share one Role.
-  const permissions = declaredPermissions(operator, options.webhooks).map((each) => inOwnNamespace(each, namespace));
+  const permissions = declaredPermissions(operator, { ...options.webhooks, installName: name }).map((each) =>
+    inOwnNamespace(each, namespace),
+  );
   const { cluster, namespaces } = rulesOf(permissions);
   const subjects = [{ kind: 'ServiceAccount', name: serviceAccount, namespace }];
 

@@ -64,13 +64,13 @@ describe('withinNamespaces', () => {
       .handle(() => admit());
     for (const declared of [{ controllers: [watchingController] }, { controllers: [], webhooks: [readingWebhook] }]) {
       const limited = withinNamespaces(defineOperator({ name: 'copy', domain: 'bowline.dev', ...declared }), ['a']);
-      for (const configurationName of [undefined, 'copy-webhooks']) {
-        const { cluster } = permissionsOf(limited, { configurationName });
+      for (const installName of [undefined, 'copy-elsewhere']) {
+        const { cluster } = permissionsOf(limited, { installName });
         expect(cluster.flatMap(({ resourceNames = [] }) => resourceNames)).not.toContain('(own)');
         expect(cluster).toContainEqual({
           apiGroups: ['admissionregistration.k8s.io'],
           resources: ['validatingwebhookconfigurations'],
-          resourceNames: [configurationName ?? 'bowline-copy'],
+          resourceNames: [installName ?? 'bowline-copy'],
           verbs: expect.arrayContaining(['get', 'list', 'watch']),
         });
       }

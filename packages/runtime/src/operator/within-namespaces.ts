@@ -2,7 +2,7 @@ import type { Controller, ReportDeclaration, WriteDeclaration } from '../control
 import type { Source } from '../controller/sources.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { Permission } from '../permissions/permission.ts';
-import { OWN_WEBHOOKS } from '../webhook/own-webhooks.ts';
+import { selectedName } from '../permissions/selected-name.ts';
 import type { Webhook } from '../webhook/webhook.ts';
 import type { Operator } from './operator.ts';
 
@@ -77,10 +77,11 @@ class Limit {
 
   #source(source: Source, what: string): Source {
     if (source.clusterWideOnly) return { ...source, isOmitted: true };
-    // Restricted to a name, it is little enough for an administrator to grant.
-    if (source.namespaces !== undefined || source.fieldSelector === OWN_WEBHOOKS) return source;
-    if (source.resource.scope === 'Cluster') this.#refuse(`${what} ${source.resource.kind}`, 'clusterWideOnly: true');
-    return { ...source, namespaces: this.#namespaces };
+    if (source.namespaces !== undefined) return source;
+    if (source.resource.scope !== 'Cluster') return { ...source, namespaces: this.#namespaces };
+    // Reading by name is little enough for an administrator to grant. A primary object is also written.
+    if (source.role !== 'primary' && selectedName(source.fieldSelector) !== undefined) return source;
+    return this.#refuse(`${what} ${source.resource.kind}`, 'clusterWideOnly: true');
   }
 
   #written<D extends WriteDeclaration | ReportDeclaration>(declared: D, what: string): D {

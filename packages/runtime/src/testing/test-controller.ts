@@ -8,6 +8,7 @@ import { ControllerRunner } from '../controller/controller-runner.ts';
 import { Run } from '../controller/run.ts';
 import { noMetrics } from '../observability/metrics.ts';
 import { defineOperator } from '../operator/operator.ts';
+import { withOwnNames } from '../operator/with-own-names.ts';
 import type { Cause } from '../queue/cause.ts';
 import type { WrittenOf } from '../resource/custom-resource.ts';
 import type { RecordedWrite } from './memory-writes.ts';
@@ -75,18 +76,20 @@ export async function testController<Deps>(
 ): Promise<ControllerTest> {
   const { operator: name = 'unit', domain = 'unit.test', permissions = [] } = options;
   const deps = options.deps as Deps;
-  const operator = defineOperator<unknown>({
-    name,
-    domain,
-    // Its deps are passed right here.
-    controllers: [controller as Controller<unknown>],
-    permissions,
-    setup: () => deps,
-  });
+  const operator = withOwnNames(
+    defineOperator<unknown>({
+      name,
+      domain,
+      // Its deps are passed right here.
+      controllers: [controller as Controller<unknown>],
+      permissions,
+      setup: () => deps,
+    }),
+  );
   const environment = new UnitTestEnvironment(operator, options);
   const { cache, clock, random, log, server, identity } = environment;
   const common = { identity, instance: 'unit', cache, clock, random, log, metrics: noMetrics };
-  const runner = new ControllerRunner(controller, { ...common, cache: cache as never });
+  const runner = new ControllerRunner(operator.controllers[0] ?? controller, { ...common, cache: cache as never });
   const enqueued: EnqueuedKey[] = [];
   const runs = runner.single({
     client: environment.client,

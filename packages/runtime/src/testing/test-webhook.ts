@@ -1,6 +1,7 @@
 import type { KubernetesObject, ObjectOf, Resource, StatusCause, UserInfo } from '@bowline/kubernetes';
 import { applyJsonPatch, type JsonPatchOperation, type VirtualClock } from '@bowline/machinery';
 import { defineOperator } from '../operator/operator.ts';
+import { withOwnNames } from '../operator/with-own-names.ts';
 import type { WrittenOf } from '../resource/custom-resource.ts';
 import type { Operation, ReviewResponse } from '../webhook/admission-review.ts';
 import { WebhookClients } from '../webhook/dry-run-guard.ts';
@@ -69,7 +70,7 @@ export async function testWebhook<R extends Resource<KubernetesObject>, Deps>(
   }
   const deps = options.deps as Deps;
   const thrown: unknown[] = [];
-  const observed: Webhook<unknown> = {
+  const declared: Webhook<unknown> = {
     // Its deps are passed right here.
     ...(webhook as Webhook<unknown>),
     // The route returns a text to the API server that is safe to show; a test needs the error itself.
@@ -82,7 +83,10 @@ export async function testWebhook<R extends Resource<KubernetesObject>, Deps>(
       }
     },
   };
-  const operator = defineOperator<unknown>({ name, domain, webhooks: [observed], permissions, setup: () => deps });
+  const operator = withOwnNames(
+    defineOperator<unknown>({ name, domain, webhooks: [declared], permissions, setup: () => deps }),
+  );
+  const [observed = declared] = operator.webhooks;
   const environment = new UnitTestEnvironment(operator, options);
   const { cache, clock, log } = environment;
   const sources = new WebhookSources({ webhooks: [observed], cache });

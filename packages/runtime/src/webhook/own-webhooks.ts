@@ -1,4 +1,4 @@
-import type { Source } from '../controller/sources.ts';
+import { ownName } from '../permissions/own-names.ts';
 
 /**
  * OWN_WEBHOOKS is a field selector for a source that selects the operator's own ValidatingWebhookConfiguration or
@@ -8,18 +8,4 @@ import type { Source } from '../controller/sources.ts';
  * @example
  * controller(Page).watches(ValidatingWebhookConfiguration, { fieldSelector: OWN_WEBHOOKS, map: () => [] });
  */
-export const OWN_WEBHOOKS = 'metadata.name=(own)';
-
-/** withOwnWebhooks returns a controller or webhook whose OWN_WEBHOOKS sources select the configuration of that name. */
-export function withOwnWebhooks<D extends { readonly sources: readonly Source[] }>(
-  declared: D,
-  configurationName: string,
-): D {
-  const fieldSelector = `metadata.name=${configurationName}`;
-  return {
-    ...declared,
-    sources: declared.sources.map((source) =>
-      source.fieldSelector === OWN_WEBHOOKS ? { ...source, fieldSelector } : source,
-    ),
-  };
-}
+export const OWN_WEBHOOKS: string = `metadata.name=${ownName()}`;
