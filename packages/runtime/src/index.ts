@@ -22,6 +22,7 @@ export { runUntilSignal } from './manager/run-until-signal.ts';
 export type { Log } from './observability/log.ts';
 export type { Counter, Gauge, Histogram, Metrics } from './observability/metrics.ts';
 export { command, type Sample } from './operator/command.ts';
+export { type Companion, type CompanionContext, companion } from './operator/companion.ts';
 export { show } from './operator/local-use.ts';
 export { defineOperator, type Operator, type SetupContext } from './operator/operator.ts';
 export { allow, OWN_NAMESPACE, type Permission } from './permissions/permission.ts';

@@ -6,7 +6,9 @@ export {
   type OperatorIdentity,
   operatorIdentity,
 } from '../identity/operator-identity.ts';
-export { permissionsOf, type WebhookMode } from '../operator/declared-permissions.ts';
+export { type AppliedCompanion, applyCompanions } from '../operator/apply-companions.ts';
+export { type CompanionManifest, type CompanionOptions, companionManifests } from '../operator/companion-manifests.ts';
+export { type PermissionsOptions, permissionsOf, type WebhookMode } from '../operator/declared-permissions.ts';
 export type { ConfigParser, ConfigSchema, OperatorConfig } from '../operator/operator-config.ts';
 export { type RbacManifest, type RbacOptions, rbacManifests } from '../operator/rbac-manifests.ts';
 export { withConfig } from '../operator/with-config.ts';

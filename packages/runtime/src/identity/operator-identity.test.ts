@@ -13,12 +13,17 @@ it('does not change the names of the operators of bowline.dev, which stored obje
       deletion: 'bowline.dev/deletion',
       previousAuthorityUntil: 'webhook.bowline.dev/previous-ca-until',
     },
-    labels: { webhooksOf: 'webhook.bowline.dev/operator' },
+    labels: {
+      webhooksOf: 'webhook.bowline.dev/operator',
+      installedIn: 'bowline.dev/installed-in',
+      companion: 'bowline.dev/companion',
+    },
     fieldManagers: {
       operator: 'bowline-configmap-sync',
       webhooks: 'bowline-configmap-sync-webhooks',
       leaderElection: 'bowline-leader-election',
       crds: 'bowline-crds',
+      install: 'bowline-configmap-sync-install',
     },
   });
   expect(fieldManagerOf(operator, 'configmapsync')).toBe('bowline-configmap-sync-configmapsync');

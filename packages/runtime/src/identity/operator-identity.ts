@@ -29,6 +29,10 @@ export interface OperatorIdentity extends OperatorId {
   readonly labels: {
     /** Set on the objects of the operator's webhooks; its value is the operator's name. */
     readonly webhooksOf: string;
+    /** Set on the objects of an install; its value is the manager's namespace. */
+    readonly installedIn: string;
+    /** Set on the companions of an install; its value is the part of the name after that of the install. */
+    readonly companion: string;
   };
   readonly fieldManagers: {
     /** For writes of `setup`, of webhooks and of services that name no field manager. */
@@ -36,6 +40,8 @@ export interface OperatorIdentity extends OperatorId {
     readonly webhooks: string;
     readonly leaderElection: string;
     readonly crds: string;
+    /** For companions, which an administrator installs. */
+    readonly install: string;
   };
 }
 
@@ -54,12 +60,17 @@ export function operatorIdentity({ name, domain }: OperatorId): OperatorIdentity
       deletion: `${domain}/deletion`,
       previousAuthorityUntil: `webhook.${domain}/previous-ca-until`,
     },
-    labels: { webhooksOf: `webhook.${domain}/operator` },
+    labels: {
+      webhooksOf: `webhook.${domain}/operator`,
+      installedIn: `${domain}/installed-in`,
+      companion: `${domain}/companion`,
+    },
     fieldManagers: {
       operator: objectName,
       webhooks: `${objectName}-webhooks`,
       leaderElection: `${vendor}-leader-election`,
       crds: crdFieldManagerOf(domain),
+      install: `${objectName}-install`,
     },
   };
 }
@@ -103,3 +114,9 @@ const DOMAIN = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]{0
 
 /** MANAGED_BY is the label that names the tool that manages an object. */
 export const MANAGED_BY = 'app.kubernetes.io/managed-by';
+
+/** NAME is the label that names the operator that an object is for. */
+export const NAME = 'app.kubernetes.io/name';
+
+/** PART_OF is the label with the vendor of the operator that an object is for. */
+export const PART_OF = 'app.kubernetes.io/part-of';

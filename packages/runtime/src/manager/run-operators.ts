@@ -1,10 +1,15 @@
 import { homedir } from 'node:os';
+import type { Client } from '../client/client.ts';
 import { createClient } from '../client/create-client.ts';
 import { operatorIdentity } from '../identity/operator-identity.ts';
 import { inClusterConfig, isInCluster } from '../kubeconfig/in-cluster.ts';
 import { defaultKubeconfigPaths, loadKubeconfig } from '../kubeconfig/load-kubeconfig.ts';
 import { createLog } from '../observability/create-log.ts';
 import { createMetrics } from '../observability/create-metrics.ts';
+import { applyCompanions } from '../operator/apply-companions.ts';
+import { companionManifests } from '../operator/companion-manifests.ts';
+import type { Operator } from '../operator/operator.ts';
+import { withConfig } from '../operator/with-config.ts';
 import { installCustomResourceDefinitions } from '../resource/install-crds.ts';
 import { connect } from '../transport/connect.ts';
 import { Manager } from './manager.ts';
@@ -16,8 +21,8 @@ export interface RunOperatorsOptions extends Omit<ManagerOptions, 'clientFor'> {
   /** The process environment, used to detect a pod and to find the kubeconfig. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /**
-   * Applies the operators' CRDs before they start; for development, where nothing else installs them. Defaults to
-   * false.
+   * Applies the operators' CRDs and companions before they start; for development, where nothing else installs them.
+   * Defaults to false.
    */
   readonly install?: boolean | undefined;
 }
@@ -39,20 +44,36 @@ export async function runOperators(options: RunOperatorsOptions): Promise<void> 
     ? await inClusterConfig({ env, log })
     : await loadKubeconfig({ paths: defaultKubeconfigPaths({ env, home: homedir() }), env, log });
   await using client = createClient({ transport: connect(config, { log, metrics }), log, metrics });
+  const namespace = given.namespace ?? config.namespace ?? (inPod ? undefined : 'default');
   const manager = new Manager({
     ...given,
-    namespace: given.namespace ?? config.namespace ?? (inPod ? undefined : 'default'),
+    namespace,
     clientFor: () => client,
     log,
     metrics,
   });
   await runUntilSignal(async (signal) => {
     if (install) {
-      for (const operator of options.operators) {
-        const fieldManager = operatorIdentity(operator).fieldManagers.crds;
-        await installCustomResourceDefinitions(client, operator.resources, { signal, fieldManager });
-      }
+      for (const operator of options.operators)
+        await installOperator(client, operator, { ...given, namespace }, signal);
     }
     await manager.run(signal);
   });
+}
+
+async function installOperator(
+  client: Client,
+  operator: Operator,
+  { config, namespaces, namespace, installNameFor }: Omit<ManagerOptions, 'clientFor'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { fieldManagers, systemNamespace } = operatorIdentity(operator);
+  await installCustomResourceDefinitions(client, operator.resources, { signal, fieldManager: fieldManagers.crds });
+  const configured = await withConfig(operator, config?.[operator.name]);
+  const companions = companionManifests(configured, {
+    namespace: namespace ?? systemNamespace,
+    namespaces,
+    name: installNameFor?.(operator),
+  });
+  await applyCompanions(client, operator, companions, { signal });
 }

@@ -1,5 +1,5 @@
 import { apiVersionOf, parseApiVersion, type Resource } from '@bowline/kubernetes';
-import { describeProblems } from '@bowline/machinery';
+import { describeProblems, labelSelector } from '@bowline/machinery';
 import type { Controller } from '../controller/controller.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { domainProblem, vendorOf } from '../identity/operator-identity.ts';
@@ -29,6 +29,8 @@ export function checkOperator(operator: Operator): void {
       resources.map(({ id }) => ({ name: id })),
     ),
     ...checkControllers(operator),
+    ...checkCompanions(operator),
+    ...checkWorkloads(operator),
     ...checkSamples(operator),
   ];
   if (problem === undefined) return;
@@ -171,6 +173,29 @@ function conflictingControllers<T>(
     else found.push({ both: `the controllers ${other} and ${controller.name}`, kind, share });
   }
   return found;
+}
+
+/** Companions are told apart by kind and name. */
+function checkCompanions({ companions }: Operator): string[] {
+  const ids = companions.map(({ resource, suffix }) => `${resource.kind} ${suffix}`);
+  const again = ids.find((id, index) => ids.indexOf(id) < index);
+  return [
+    ...labelProblems(
+      'companion',
+      companions.map(({ suffix }) => ({ name: suffix })),
+    ),
+    ...(again === undefined ? [] : [`the companion ${again} is declared twice; choose another name for one of them`]),
+  ];
+}
+
+/** A selector that also selects objects without labels would select the workloads of others. */
+function checkWorkloads({ createdWorkloads }: Operator): string[] {
+  return createdWorkloads
+    .filter((each) => labelSelector(each.labelSelector).matches({}))
+    .map(
+      (each) =>
+        `the label selector "${each.labelSelector}" of its ${each.resource.kind} objects also selects objects without labels; require a label that only this operator sets`,
+    );
 }
 
 function checkSamples({ samples, resources }: Operator): string[] {

@@ -9,6 +9,8 @@ import type { CustomResource } from '../resource/custom-resource.ts';
 import type { Webhook } from '../webhook/webhook.ts';
 import { checkOperator } from './check-operator.ts';
 import type { Command, Sample } from './command.ts';
+import type { Companion } from './companion.ts';
+import type { CreatedWorkloads } from './created-workloads.ts';
 import type { LocalUse } from './local-use.ts';
 import type { OperatorConfig } from './operator-config.ts';
 
@@ -77,6 +79,16 @@ export interface OperatorOptions<Deps, Config> {
    * configuration, so that disabled features need no rights. Defaults to none.
    */
   readonly permissions?: readonly Permission[] | ((config: Config) => readonly Permission[]) | undefined;
+  /**
+   * Further objects of its install, which an administrator creates: ClusterRoles, admission policies, ServiceAccounts;
+   * see `companion`. Defaults to none.
+   */
+  readonly companions?: readonly Companion<NoInfer<Config>>[] | undefined;
+  /**
+   * Workloads that it creates and that must not outlive it, because they hold credentials or parts of a node:
+   * `bowline uninstall` removes them after the manager. Defaults to none.
+   */
+  readonly createdWorkloads?: readonly CreatedWorkloads[] | undefined;
   /** Its section of the configuration: a schema, or anything with `parse`. Defaults to no configuration. */
   readonly config?: OperatorConfig<Config> | undefined;
   /**
@@ -112,6 +124,9 @@ export interface Operator extends OperatorId {
   readonly kubectlPlugin: string | undefined;
   /** A function if they depend on the configuration; `withConfig` returns the operator with a list. */
   readonly permissions: readonly Permission[] | ((config: never) => readonly Permission[]);
+  /** `withConfig` returns the operator with companions that have their configuration. */
+  readonly companions: readonly Companion[];
+  readonly createdWorkloads: readonly CreatedWorkloads[];
   readonly config: OperatorConfig<unknown> | undefined;
   readonly setup: Setup<unknown, never> | undefined;
   readonly samples: readonly Sample[];
@@ -129,7 +144,8 @@ export function defineOperator<Deps = undefined, Config = undefined>(
   options: OperatorOptions<Deps, Config> & SetupOption<Deps, Config>,
 ): Operator {
   const { name, domain, resources = [], controllers = [], webhooks = [], services = [], commands = [] } = options;
-  const { kubectlPlugin, permissions = [], config, setup, samples = [], local = {} } = options;
+  const { kubectlPlugin, permissions = [], companions = [], createdWorkloads = [] } = options;
+  const { config, setup, samples = [], local = {} } = options;
   const operator: Operator = {
     name,
     domain,
@@ -140,6 +156,8 @@ export function defineOperator<Deps = undefined, Config = undefined>(
     commands,
     kubectlPlugin,
     permissions,
+    companions,
+    createdWorkloads,
     config,
     setup,
     samples,

@@ -7,7 +7,7 @@ import type {
   RoleBinding,
   ServiceAccount,
 } from '@bowline/kubernetes';
-import { operatorIdentity } from '../identity/operator-identity.ts';
+import { NAME, operatorIdentity, PART_OF } from '../identity/operator-identity.ts';
 import { inOwnNamespace } from '../permissions/permission.ts';
 import { rulesOf } from '../permissions/rules.ts';
 import { declaredPermissions, type WebhookMode } from './declared-permissions.ts';
@@ -44,8 +44,8 @@ export function rbacManifests(operator: Operator, options: RbacOptions): readonl
   const { name = objectName, serviceAccount = objectName } = options;
   const { namespace } = options;
   const labels = {
-    'app.kubernetes.io/name': operator.name,
-    'app.kubernetes.io/part-of': vendor,
+    [NAME]: operator.name,
+    [PART_OF]: vendor,
     ...options.labels,
   };
   // A declared namespace may be the manager's own: then both share one Role.

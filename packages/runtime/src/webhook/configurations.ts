@@ -1,6 +1,5 @@
 import type {
   LabelSelector,
-  LabelSelectorRequirement,
   MutatingWebhook,
   MutatingWebhookConfiguration,
   Resource,
@@ -10,6 +9,7 @@ import type {
 import { diffJsonPatch } from '@bowline/machinery';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { MANAGED_BY, operatorIdentity } from '../identity/operator-identity.ts';
+import { excludeNamespace, requireNamespaces } from './namespace-selector.ts';
 import { type Webhook, webhookFullName, webhookPath } from './webhook.ts';
 
 /** ServiceAddress is a Service in front of the replicas. */
@@ -141,16 +141,9 @@ function entry(webhook: Webhook, options: ConfigurationOptions): MutatingWebhook
   };
 }
 
-/** The label of every namespace with its name, set by the API server. */
-const NAMESPACE_NAME = 'kubernetes.io/metadata.name';
-
 function namespaceSelector(declared: LabelSelector, options: ConfigurationOptions): LabelSelector {
   const { onlyNamespaces, ownNamespace } = options;
-  const only: LabelSelectorRequirement[] = onlyNamespaces
-    ? [{ key: NAMESPACE_NAME, operator: 'In', values: [...onlyNamespaces].sort() }]
-    : [];
-  const notOwn: LabelSelectorRequirement = { key: NAMESPACE_NAME, operator: 'NotIn', values: [ownNamespace] };
-  return { ...declared, matchExpressions: [...(declared.matchExpressions ?? []), ...only, notOwn] };
+  return excludeNamespace(onlyNamespaces ? requireNamespaces(declared, onlyNamespaces) : declared, ownNamespace);
 }
 
 function clientConfig(address: WebhookAddress, path: string): WebhookClientConfig {

@@ -1,0 +1,18 @@
+import type { LabelSelector, LabelSelectorRequirement } from '@bowline/kubernetes';
+
+/** The label of every namespace with its name, set by the API server. */
+const NAMESPACE_NAME = 'kubernetes.io/metadata.name';
+
+/** requireNamespaces returns a namespace selector that also requires one of these namespaces. */
+export function requireNamespaces(selector: LabelSelector = {}, namespaces: readonly string[]): LabelSelector {
+  return withRequirement(selector, { key: NAMESPACE_NAME, operator: 'In', values: [...namespaces].sort() });
+}
+
+/** excludeNamespace returns a namespace selector that also excludes a namespace. */
+export function excludeNamespace(selector: LabelSelector, namespace: string): LabelSelector {
+  return withRequirement(selector, { key: NAMESPACE_NAME, operator: 'NotIn', values: [namespace] });
+}
+
+function withRequirement(selector: LabelSelector, requirement: LabelSelectorRequirement): LabelSelector {
+  return { ...selector, matchExpressions: [...(selector.matchExpressions ?? []), requirement] };
+}
