@@ -112,8 +112,8 @@ export interface Cluster extends AsyncDisposable {
 }
 
 /**
- * cluster creates a namespace for a test on the shared control plane. With `operators`, their kinds are installed and
- * they run, each as a ServiceAccount with exactly the rights that it declares, until the cluster is disposed of.
+ * cluster creates a namespace for a test on the shared control plane. With `operators`, their kinds and companions are
+ * installed and they run, each as a ServiceAccount with exactly the rights that it declares, until the cluster is disposed of.
  *
  * @example
  * const sites = defineOperator({ name: 'sites', resources: [Site], controllers: [siteController] });

@@ -11,7 +11,7 @@ import { isNotFound } from '@bowline/runtime/client';
 import { type WebhookAddress, webhookConfigurations } from '@bowline/runtime/install';
 import type { Manager } from '@bowline/runtime/manager';
 import type { Cluster } from './cluster.ts';
-import { CLUSTER_LABEL } from './isolated-client.ts';
+import { limitedToCluster, ofCluster } from './isolated-client.ts';
 import { waitFor } from './wait-for.ts';
 
 /** WebhookConfigurationOptions holds the values that a test's webhook configurations are built from. */
@@ -92,9 +92,6 @@ async function configure<T extends Configuration>(
   await waitFor(`the API server to call ${key.name}`, () => isCalled(c, kind, key.name), signal);
 }
 
-/** The label that selects a namespace by its name. */
-const NAMESPACE_NAME = 'kubernetes.io/metadata.name';
-
 /**
  * probeLabel returns the label of the objects that a configuration's probe matches. Each kind of configuration has its
  * own, because the API server observes them one by one.
@@ -108,13 +105,10 @@ function probeLabel(kind: string | undefined): string {
  * error that the API server returns for it shows how much of the configuration the API server has observed.
  */
 function limitedToTest<T extends Configuration>(wanted: T, cluster: string): T {
-  const webhooks = (wanted.webhooks ?? []).map((each) => {
-    const { matchExpressions = [], ...others } = each.namespaceSelector ?? {};
-    // These select the test's namespaces by name: an operator that cannot read namespaces knows no other label of them.
-    if (matchExpressions.some(({ key, operator }) => key === NAMESPACE_NAME && operator === 'In')) return each;
-    const ours = { key: CLUSTER_LABEL, operator: 'In', values: [cluster] };
-    return { ...each, namespaceSelector: { ...others, matchExpressions: [...matchExpressions, ours] } };
-  });
+  const webhooks = (wanted.webhooks ?? []).map((each) => ({
+    ...each,
+    namespaceSelector: limitedToCluster(each.namespaceSelector, cluster),
+  }));
   const [first] = webhooks;
   if (!first) return wanted;
   const { url, service } = first.clientConfig;
@@ -125,7 +119,7 @@ function limitedToTest<T extends Configuration>(wanted: T, cluster: string): T {
     clientConfig: url ? { url: new URL(path, url).href } : { service: { ...service, path } },
     rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['limitranges'], operations: ['CREATE'] }],
     matchConditions: [],
-    namespaceSelector: { matchExpressions: [{ key: CLUSTER_LABEL, operator: 'In', values: [cluster] }] },
+    namespaceSelector: ofCluster(cluster),
     objectSelector: { matchLabels: { [probeLabel(wanted.kind)]: wanted.metadata?.name ?? '' } },
     sideEffects: 'None',
     failurePolicy: 'Fail',

@@ -1,9 +1,31 @@
-import type { KubernetesObject, Resource } from '@bowline/kubernetes';
+import type { KubernetesObject, LabelSelector, Resource } from '@bowline/kubernetes';
 import type { Client, WatchEvent, WatchStream } from '@bowline/runtime/client';
 import type { TestNames } from './test-names.ts';
 
-/** Labels the namespaces of a test with the name of the first of them; webhooks are called for these alone. */
+/**
+ * Labels the namespaces of a test with the name of the first of them; webhooks and admission policies apply to these
+ * alone.
+ */
 export const CLUSTER_LABEL = 'test.bowline.dev/cluster';
+
+/** ofCluster returns the selector of a test's namespaces; `cluster` is the name of the first of them. */
+export function ofCluster(cluster: string): LabelSelector {
+  return { matchExpressions: [{ key: CLUSTER_LABEL, operator: 'In', values: [cluster] }] };
+}
+
+/** The label that selects a namespace by its name. */
+const NAMESPACE_NAME = 'kubernetes.io/metadata.name';
+
+/**
+ * limitedToCluster returns a namespace selector that selects only namespaces of a test. One that selects namespaces by
+ * name is returned unchanged: these are the test's, and an operator that cannot read namespaces knows no other label of
+ * them.
+ */
+export function limitedToCluster(selector: LabelSelector = {}, cluster: string): LabelSelector {
+  const { matchExpressions = [], ...others } = selector;
+  if (matchExpressions.some(({ key, operator }) => key === NAMESPACE_NAME && operator === 'In')) return selector;
+  return { ...others, matchExpressions: [...matchExpressions, ...(ofCluster(cluster).matchExpressions ?? [])] };
+}
 
 /**
  * isolatedClient returns a client whose lists and watches leave out the objects of other tests: those in their

@@ -6,6 +6,8 @@ import {
   Namespace,
   type Resource,
   resource,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
   ValidatingWebhookConfiguration,
 } from '@bowline/kubernetes';
 import { type Client, isNotFound } from '@bowline/runtime/client';
@@ -56,9 +58,11 @@ const SYSTEM = /^(?:default|kube-.*)$/;
 
 /** empty removes what a test may leave behind. What the test cluster itself created is already removed. */
 async function empty(admin: Client): Promise<void> {
-  // Webhook configurations go first: nothing serves them any more, and they would reject the other requests.
+  // Webhooks and policies go first: no process serves the webhooks any more, and both may reject the other requests.
   await admin.deleteCollection(ValidatingWebhookConfiguration);
   await admin.deleteCollection(MutatingWebhookConfiguration);
+  await admin.deleteCollection(ValidatingAdmissionPolicyBinding);
+  await admin.deleteCollection(ValidatingAdmissionPolicy);
   const { items: definitions } = await admin.list(CustomResourceDefinition);
   for (const definition of definitions) {
     await emptyKind(admin, definition);

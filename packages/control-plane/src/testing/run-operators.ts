@@ -18,6 +18,7 @@ import { VirtualClock } from '@bowline/machinery';
 import type { Operator } from '@bowline/runtime';
 import { type ApiRequest, type Client, isForbidden, isNotFound } from '@bowline/runtime/client';
 import {
+  companionManifests,
   installCustomResourceDefinitions,
   operatorIdentity,
   type RbacManifest,
@@ -29,6 +30,7 @@ import { Manager, type ManagerOptions, type WebhookServing } from '@bowline/runt
 import type { AuditEvent } from '../server/audit/audit-event.ts';
 import type { Cluster } from './cluster.ts';
 import { configureWebhooks } from './configure-webhooks.ts';
+import { installCompanions } from './install-companions.ts';
 import { CLUSTER_LABEL, isolatedClient } from './isolated-client.ts';
 import { dropFinalizers } from './lend-control-plane.ts';
 import type { TestNames } from './test-names.ts';
@@ -110,9 +112,9 @@ export interface RunningOperators {
 }
 
 /**
- * runOperators installs the operators' kinds as admin, creates for each operator a ServiceAccount with exactly the
- * rights that it declares, and runs them in one manager until the cluster is disposed of. `ours` holds the test's
- * names.
+ * runOperators installs the operators' kinds and companions as admin, creates for each operator a ServiceAccount with
+ * exactly the rights that it declares, and runs them in one manager until the cluster is disposed of. `ours` holds the
+ * test's names.
  */
 export async function runOperators(c: Cluster, options: OperatorsOptions, ours: TestNames): Promise<RunningOperators> {
   const { operators, modifyRbac = (manifests) => manifests, wrapClient = (client) => client, ...given } = options;
@@ -135,6 +137,7 @@ export async function runOperators(c: Cluster, options: OperatorsOptions, ours: 
     const webhooks = { certificates: serving.certificates };
     const wanted = { namespace: managerNamespace, serviceAccount: name, name, webhooks };
     const configured = await withConfig(operator, options.config?.[operator.name]);
+    await installCompanions(c, operator, companionManifests(configured, { ...wanted, namespaces }), signal);
     const manifests = rbacManifests(withinNamespaces(configured, namespaces), wanted);
     const client = await identityOf(c, modifyRbac(manifests), signal);
     const recording = client.checked((request) => void requests.push(describeRequest(request)));

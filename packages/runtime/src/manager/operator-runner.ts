@@ -14,6 +14,7 @@ import { declaredPermissions } from '../operator/declared-permissions.ts';
 import type { Operator, Service } from '../operator/operator.ts';
 import { readConfig } from '../operator/operator-config.ts';
 import { withOwnNames } from '../operator/with-own-names.ts';
+import { resolveOwnName } from '../permissions/own-names.ts';
 import { restrictedClient } from '../permissions/restricted-client.ts';
 import { startWebhooks } from '../webhook/start-webhooks.ts';
 import type { WebhookServers } from '../webhook/webhook-servers.ts';
@@ -248,6 +249,7 @@ export class OperatorRunner {
   async #setUp(signal: AbortSignal): Promise<unknown> {
     const { clock, random, log, metrics, namespace, namespaces, image } = this.#options;
     const { setup, config, name } = this.operator;
+    const { installName = operatorIdentity(this.operator).objectName } = this.#options;
     try {
       const parsed = await readConfig(name, config, this.#options.config);
       // The values are those that defineOperator checked setup against; the types were erased there.
@@ -257,6 +259,7 @@ export class OperatorRunner {
         namespace,
         namespaces,
         image,
+        nameOf: (companion) => resolveOwnName(companion.name, installName),
         clock,
         random,
         log,

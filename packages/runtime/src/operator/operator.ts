@@ -31,6 +31,8 @@ export interface SetupContext<Config> {
    * installed by manifests, for example in `bowline up`.
    */
   readonly image: string | undefined;
+  /** nameOf returns the name that a companion of the operator has in this install. */
+  nameOf(companion: Companion): string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
