@@ -10,6 +10,7 @@ import { listenForInterrupt } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { type OutputFormat, outputOption } from '../terminal/output-format.ts';
 import { abandonedOperators, possiblyAbandoned } from '../uninstall/abandoned-operators.ts';
+import { withDeclaredObjects } from '../uninstall/declared-objects.ts';
 import { readInstall } from '../uninstall/install-state.ts';
 import { kindsOf } from '../uninstall/operator-objects.ts';
 import { planUninstall } from '../uninstall/plan-uninstall.ts';
@@ -49,8 +50,9 @@ export function uninstallCommand(input: CommandInput): Command {
     .addHelpText(
       'after',
       `
-Removes webhooks first, then workloads, permissions and our finalizers. Objects are selected by the labels that
-\`bowline manifests\` sets; no other object is changed. It can be interrupted and run again. It needs administrator permissions.
+Removes webhooks first, then the manager, the workloads that operators created for themselves, permissions, companions and
+our finalizers. Objects are selected by the labels that \`bowline manifests\` sets, and workloads by the labels that the
+operators declare; no other object is changed. It can be interrupted and run again. It needs administrator permissions.
 If an install was removed by other means, it removes our finalizers from the objects of operators that no longer run.
 
 Examples:
@@ -71,7 +73,9 @@ async function uninstall(options: UninstallCommandOptions, { registry, io }: Com
   const known = Object.keys(registry);
   const state = await readInstall(client, namespace, known, signal);
   const suspects = await loadOperators(registry, possiblyAbandoned(state, chosen, known));
-  const plan = planUninstall(state, chosen, await abandonedOperators(client, suspects, state, signal));
+  const listed = planUninstall(state, chosen, await abandonedOperators(client, suspects, state, signal));
+  const operators = await loadOperators(registry, listed.operators);
+  const plan = await withDeclaredObjects(client, listed, operators, signal);
   if (plan.operators.length === 0 && plan.steps.length === 0) {
     const what = chosen ? `of ${chosen.join(', ')} ` : '';
     io.err(
@@ -82,7 +86,6 @@ async function uninstall(options: UninstallCommandOptions, { registry, io }: Com
     }
     return;
   }
-  const operators = await loadOperators(registry, plan.operators);
   const counts = await countObjects(client, kindsOf(operators, plan.scopes), signal);
   io.out(await showPlan(plan, counts, { deleteResources, format: output }));
   if (options.dryRun) return;

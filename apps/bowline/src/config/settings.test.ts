@@ -116,13 +116,13 @@ describe('an error', () => {
     [
       'no operator',
       [],
-      /no operators are selected: pass --operators with one or more of badge, sticker, medal, ghost, toolbox, or .*OPERATORS_MISSING/,
+      /no operators are selected: pass --operators with one or more of badge, sticker, medal, scans, ghost, toolbox, or .*OPERATORS_MISSING/,
     ],
     ['an empty list', ['--operators', ''], /should have at least 1 items/],
     [
       'an unknown operator',
       ['--operators', 'bagde'],
-      /unknown operator "bagde" \(did you mean badge\?\).*badge, sticker, medal, ghost.*OPERATOR_UNKNOWN/,
+      /unknown operator "bagde" \(did you mean badge\?\).*badge, sticker, medal, scans, ghost.*OPERATOR_UNKNOWN/,
     ],
     [
       'an unknown flag',

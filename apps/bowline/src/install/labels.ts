@@ -16,5 +16,8 @@ export const INSTALLED_IN = 'bowline.dev/installed-in';
  */
 export const PART = 'bowline.dev/part';
 
+/** COMPANION is the label of the companions of an install; its value is the end of the companion's name. */
+export const COMPANION = 'bowline.dev/companion';
+
 /** CONFIG_KEY is the key of bowline.yaml in the ConfigMap of an install. */
 export const CONFIG_KEY = 'bowline.yaml';

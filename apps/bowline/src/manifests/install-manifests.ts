@@ -1,6 +1,7 @@
 import type { KubernetesObject, Namespace, ServiceAccount } from '@bowline/kubernetes';
 import type { Operator } from '@bowline/runtime';
 import {
+  companionManifests,
   customResourceDefinition,
   operatorIdentity,
   rbacManifests,
@@ -64,6 +65,8 @@ export function installManifests(options: InstallOptions): readonly Manifest[] {
     ...(settings.manager.namespaces?.includes(namespace) ? [] : [admin('bowline', managerNamespace(namespace))]),
     ...crdManifests(operators),
     ...groups.flatMap((group) => identity(options, group)),
+    // Before the manager: it may rely on them.
+    ...groups.flatMap((group) => companions(options, group)),
     ...groups.flatMap(({ name, owner, operators: chosen, install }) =>
       workloadManifests({
         name,
@@ -125,6 +128,18 @@ function identity({ settings, namespace }: InstallOptions, group: Group): readon
         }),
     ),
   ];
+}
+
+/** companions returns the further objects that the operators of a group declare for their install. */
+function companions({ settings, namespace }: InstallOptions, { name, operators }: Group): readonly Manifest[] {
+  return operators.flatMap((operator) =>
+    companionManifests(operator, {
+      namespace,
+      namespaces: settings.manager.namespaces,
+      name: clusterName(operator.name, namespace),
+      serviceAccount: name,
+    }).map(({ object }) => admin(operator.name, object)),
+  );
 }
 
 function webhooks({ settings, namespace }: InstallOptions, operator: Operator): readonly Manifest[] {

@@ -1,9 +1,20 @@
 import { Readable } from 'node:stream';
-import { ConfigMap, Namespace } from '@bowline/kubernetes';
+import {
+  ClusterRole,
+  ConfigMap,
+  DaemonSet,
+  Deployment,
+  Namespace,
+  NetworkPolicy,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from '@bowline/kubernetes';
 import {
   admit,
   allow,
+  type CompanionContext,
   command,
+  companion,
   controller,
   defineOperator,
   deny,
@@ -135,6 +146,53 @@ export const sticker = defineOperator({
   ],
 });
 
+const scanner = companion(ClusterRole, 'scanner').content(() => ({
+  rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }],
+}));
+const reports = companion(ValidatingAdmissionPolicy, 'reports').content(({ config }: CompanionContext<ScansConfig>) =>
+  config.guarded
+    ? {
+        spec: {
+          matchConstraints: {
+            objectSelector: { matchLabels: { 'cli.test.bowline.dev/report': 'any' } },
+            resourceRules: [
+              { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] },
+            ],
+          },
+          validations: [{ expression: 'false', message: 'reports are refused' }],
+        },
+      }
+    : undefined,
+);
+
+interface ScansConfig {
+  readonly guarded: boolean;
+}
+
+/** scans is an operator with companions, one of them of a kind that no install has otherwise, and with workloads. */
+const scans = defineOperator({
+  name: 'scans',
+  domain: 'bowline.dev',
+  config: s.object({ guarded: s.boolean().default(true) }),
+  setup: () => undefined,
+  controllers: [
+    controller(ConfigMap, { name: 'scans', labelSelector: 'cli.test.bowline.dev/scan' }).reconcile(() => {}),
+  ],
+  companions: [
+    scanner,
+    companion(NetworkPolicy, 'agents').content(() => ({ spec: { podSelector: {}, policyTypes: ['Egress'] } })),
+    reports,
+    companion(ValidatingAdmissionPolicyBinding, 'reports').content(({ nameOf }) => ({
+      spec: { policyName: nameOf(reports), validationActions: ['Deny'] },
+    })),
+  ],
+  createdWorkloads: [DaemonSet, Deployment].map((resource) => ({
+    resource,
+    labelSelector: 'app.kubernetes.io/managed-by=bowline-scans',
+  })),
+  permissions: [allow(['bind'], ClusterRole, { names: [scanner.name] })],
+});
+
 const Ghost = defineResource({
   group: 'cli.test.bowline.dev',
   version: 'v1',
@@ -177,6 +235,7 @@ export const testOperators: Registry = {
   badge: { summary: 'Badge: keeps texts in ConfigMaps', load: () => Promise.resolve(badge) },
   sticker: { summary: 'looks after stickers', load: () => Promise.resolve(sticker) },
   medal: { summary: 'Medal: keeps texts in ConfigMaps', load: () => Promise.resolve(medal) },
+  scans: { summary: 'has companions and workloads', load: () => Promise.resolve(scans) },
   ghost: { summary: 'is never there', load: () => Promise.resolve(ghost) },
   toolbox: { summary: 'has many commands', kubectlPlugin: 'tool-box', load: () => Promise.resolve(toolbox) },
 };

@@ -1,5 +1,6 @@
 import type { Operator } from '@bowline/runtime';
 import type { Client } from '@bowline/runtime/client';
+import { createdWorkloads } from './declared-objects.ts';
 import { type InstallState, operatorsOf } from './install-state.ts';
 import { hasHeldObjects, kindsOf } from './operator-objects.ts';
 import { scopeOf } from './plan-uninstall.ts';
@@ -20,8 +21,9 @@ export function possiblyAbandoned(
 }
 
 /**
- * abandonedOperators returns the operators that no process runs although objects wait for them with a finalizer, as
- * after an install was removed by other means. Such objects, and their kind, could never be deleted.
+ * abandonedOperators returns the operators that no process runs although objects wait for them with a finalizer, or
+ * workloads that they created still run, as after an install was removed by other means. Such objects, and their kind,
+ * could never be deleted.
  */
 export async function abandonedOperators(
   client: Pick<Client, 'list'>,
@@ -34,6 +36,9 @@ export async function abandonedOperators(
   for (const kind of kindsOf(operators, scopes)) {
     const { operator } = kind.scope;
     if (!abandoned.has(operator) && (await hasHeldObjects(client, kind, signal))) abandoned.add(operator);
+  }
+  for (const operator of operators.filter(({ name }) => !abandoned.has(name))) {
+    if ((await createdWorkloads(client, [operator], scopes, signal)).length > 0) abandoned.add(operator.name);
   }
   return [...abandoned];
 }

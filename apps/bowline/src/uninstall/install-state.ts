@@ -14,9 +14,11 @@ import {
   Secret,
   Service,
   ServiceAccount,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
   ValidatingWebhookConfiguration,
 } from '@bowline/kubernetes';
-import type { Client } from '@bowline/runtime/client';
+import { type Client, isKindNotServed } from '@bowline/runtime/client';
 import { parse } from 'yaml';
 import { CONFIG_KEY, INSTALLED_IN, NAME, PART_OF } from '../install/labels.ts';
 import { clusterName, identityOf } from '../install/names.ts';
@@ -48,8 +50,11 @@ export interface InstallState {
   readonly others: readonly InstalledWorkload[];
 }
 
-/** Objects are removed in this order; objects of other kinds are never removed. */
-const KINDS: readonly Resource<KubernetesObject>[] = [
+/**
+ * INSTALL_KINDS are the kinds of an install; companions may have others, which the operators declare. Within a step of
+ * the uninstall, objects are removed in this order.
+ */
+export const INSTALL_KINDS: readonly Resource<KubernetesObject>[] = [
   ValidatingWebhookConfiguration,
   MutatingWebhookConfiguration,
   Deployment,
@@ -61,6 +66,8 @@ const KINDS: readonly Resource<KubernetesObject>[] = [
   ClusterRole,
   ServiceAccount,
   ConfigMap,
+  ValidatingAdmissionPolicyBinding,
+  ValidatingAdmissionPolicy,
 ];
 
 /**
@@ -73,12 +80,8 @@ export async function readInstall(
   known: readonly string[],
   signal: AbortSignal,
 ): Promise<InstallState> {
-  const labelSelector = `${partOf},${INSTALLED_IN}=${namespace}`;
   const objects: FoundObject[] = [];
-  for (const resource of KINDS) {
-    const { items } = await client.list(resource, { labelSelector, metadataOnly: true, signal });
-    objects.push(...items.map((object) => ({ resource, object })));
-  }
+  for (const resource of INSTALL_KINDS) objects.push(...(await listInstalled(client, resource, namespace, signal)));
   const all = await client.list(ConfigMap, { labelSelector: `${partOf},${INSTALLED_IN}`, signal });
   const installed = all.items.flatMap(workloadOf);
   const everywhere = [...installed, ...(await runningWithoutInstall(client, installed, known, signal))];
@@ -88,6 +91,27 @@ export async function readInstall(
     workloads: installed.filter((each) => each.namespace === namespace),
     others: everywhere.filter((each) => each.namespace !== namespace),
   };
+}
+
+/**
+ * listInstalled returns the objects of a kind with the label of an install, and with one more label if it is given. A
+ * kind that is not served has none.
+ */
+export async function listInstalled(
+  client: Pick<Client, 'list'>,
+  resource: Resource<KubernetesObject>,
+  namespace: string,
+  signal: AbortSignal,
+  label?: string,
+): Promise<readonly FoundObject[]> {
+  const labelSelector = [partOf, `${INSTALLED_IN}=${namespace}`, ...(label === undefined ? [] : [label])].join();
+  try {
+    const { items } = await client.list(resource, { labelSelector, metadataOnly: true, signal });
+    return items.map((object) => ({ resource, object }));
+  } catch (error) {
+    if (isKindNotServed(error)) return [];
+    throw error;
+  }
 }
 
 const partOf = Object.entries(PART_OF)

@@ -41,12 +41,12 @@ export function kindsOf(operators: readonly Operator[], scopes: readonly Scope[]
 }
 
 /**
- * objectsOf yields the metadata of a kind's objects that the install managed, page by page. A kind that is gone has
- * none.
+ * objectsOf yields the metadata of a kind's objects that the install managed, page by page; only those that the label
+ * selector selects, if there is one. A kind that is gone has none.
  */
 export async function* objectsOf(
   client: Pick<Client, 'list'>,
-  { resource, scope }: KindInScope,
+  { resource, scope, labelSelector }: Pick<KindInScope, 'resource' | 'scope'> & { readonly labelSelector?: string },
   signal: AbortSignal,
 ): AsyncGenerator<readonly KubernetesObject[]> {
   const { namespaces, others } = scope;
@@ -57,7 +57,8 @@ export async function* objectsOf(
     do {
       let page: Awaited<ReturnType<typeof client.list>>;
       try {
-        page = await client.list(resource, { namespace, metadataOnly: true, limit: PAGE, continue: next, signal });
+        const options = { namespace, labelSelector, metadataOnly: true, limit: PAGE, continue: next, signal } as const;
+        page = await client.list(resource, options);
       } catch (error) {
         if (isKindNotServed(error) || isNotFound(error)) return;
         throw error;

@@ -14,11 +14,15 @@ import {
   ValidatingWebhookConfiguration,
 } from '@bowline/kubernetes';
 import { BowlineError } from '@bowline/runtime';
+import { COMPANION } from '../install/labels.ts';
 import { type FoundObject, type InstalledWorkload, type InstallState, operatorsOf, ownerOf } from './install-state.ts';
+
+/** StepName names a step of an uninstall. */
+export type StepName = (typeof ORDER)[number];
 
 /** Step is one step of an uninstall: its objects are removed before the next step begins. */
 export interface Step {
-  readonly name: 'webhooks' | 'workloads' | 'rights' | 'leftovers' | 'configuration';
+  readonly name: StepName;
   readonly objects: readonly FoundObject[];
 }
 
@@ -45,16 +49,47 @@ export interface Plan {
 }
 
 /**
- * Webhooks are removed first: once no process serves them, the API server would reject every object. The configuration
- * is removed last: it records which operators worked where, so that an interrupted run can be continued.
+ * Webhooks are removed first: once no process serves them, the API server would reject every object. The workloads that
+ * operators created follow the manager, which would create them again. Companions, which may guard what permissions
+ * allow, follow the permissions. The configuration is removed last: it records which operators worked where, so that an
+ * interrupted run can be continued.
  */
-const ORDER: readonly (readonly [Step['name'], readonly { readonly id: string }[]])[] = [
+const ORDER = [
+  'webhooks',
+  'workloads',
+  'created-workloads',
+  'rights',
+  'companions',
+  'leftovers',
+  'configuration',
+] as const;
+
+const KINDS: readonly (readonly [StepName, readonly { readonly id: string }[]])[] = [
   ['webhooks', [ValidatingWebhookConfiguration, MutatingWebhookConfiguration]],
   ['workloads', [Deployment, PodDisruptionBudget, Service]],
   ['rights', [RoleBinding, ClusterRoleBinding, Role, ClusterRole, ServiceAccount]],
   ['leftovers', [Lease, Secret]],
   ['configuration', [ConfigMap]],
 ];
+
+function stepOf({ resource, object }: FoundObject): StepName | undefined {
+  if (object.metadata?.labels?.[COMPANION] !== undefined) return 'companions';
+  return KINDS.find(([, kinds]) => kinds.some(({ id }) => id === resource.id))?.[0];
+}
+
+/** stepsOf distributes objects over the steps; `created` holds the workloads that operators created. */
+function stepsOf(objects: readonly FoundObject[], created: readonly FoundObject[] = []): readonly Step[] {
+  return ORDER.map((name) => ({
+    name,
+    objects: name === 'created-workloads' ? created : objects.filter((found) => stepOf(found) === name),
+  })).filter((step) => step.objects.length > 0);
+}
+
+/** withObjects adds objects to a plan: those of the install, and the workloads that its operators created. */
+export function withObjects(plan: Plan, objects: readonly FoundObject[], created: readonly FoundObject[]): Plan {
+  const planned = plan.steps.flatMap((step) => step.objects);
+  return { ...plan, steps: stepsOf([...planned, ...objects], created) };
+}
 
 /**
  * planUninstall returns what is removed of an install; `chosen` holds the operators to remove, by default all. Nothing
@@ -77,15 +112,11 @@ export function planUninstall(
     const owner = ownerOf(found);
     return owner === undefined ? isEmpty : operators.includes(owner);
   };
-  const steps = ORDER.map(([name, kinds]) => ({
-    name,
-    objects: objects.filter((found) => kinds.some(({ id }) => id === found.resource.id) && isRemoved(found)),
-  }));
   return {
     namespace,
     operators,
     workloads: leaving,
-    steps: steps.filter((step) => step.objects.length > 0),
+    steps: stepsOf(objects.filter(isRemoved)),
     scopes: operators.map((operator) => scopeOf(operator, leaving, others)),
   };
 }

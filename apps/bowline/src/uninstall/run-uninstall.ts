@@ -3,6 +3,7 @@ import type { Clock } from '@bowline/machinery';
 import { BowlineError, type Operator } from '@bowline/runtime';
 import type { Client } from '@bowline/runtime/client';
 import { PART_OF } from '../install/labels.ts';
+import { createdWorkloads } from './declared-objects.ts';
 import type { FoundObject } from './install-state.ts';
 import {
   deleteObjects,
@@ -12,7 +13,7 @@ import {
   kindsOf,
   releaseObjects,
 } from './operator-objects.ts';
-import type { Plan } from './plan-uninstall.ts';
+import type { Plan, StepName } from './plan-uninstall.ts';
 
 /** UninstallOptions configures an uninstall. */
 export interface UninstallOptions {
@@ -43,25 +44,41 @@ export async function runUninstall(options: UninstallOptions): Promise<void> {
   const { plan, operators, deleteResources } = options;
   const kinds = kindsOf(operators, plan.scopes);
   if (deleteResources) await deleteAll(options, kinds);
-  for (const { name, objects } of plan.steps) {
-    if (name === 'configuration') continue;
-    for (const found of objects) await remove(options, found);
-  }
+  const removeIn = async (...names: readonly StepName[]): Promise<void> => {
+    for (const { name, objects } of plan.steps.filter((step) => names.includes(step.name))) {
+      for (const found of objects) await remove(options, found, name);
+    }
+  };
+  await removeIn('webhooks', 'workloads', 'created-workloads');
+  await requireNoWorkloads(options);
+  await removeIn('rights', 'companions', 'leftovers');
   for (const kind of kinds) {
     const released = await releaseObjects(options.client, kind, options.signal);
     if (released > 0) options.progress(`released ${released} ${kind.resource.kind}`);
   }
   if (deleteResources) for (const kind of kinds) await deleteKind(options, kind);
   // Until now it was needed to know which operators worked where.
-  for (const found of plan.steps.find(({ name }) => name === 'configuration')?.objects ?? []) {
-    await remove(options, found);
-  }
+  await removeIn('configuration');
 }
 
-async function remove({ client, progress, ...options }: UninstallOptions, found: FoundObject): Promise<void> {
+/** The manager may have created workloads after the plan was shown. Only what the plan lists is deleted. */
+async function requireNoWorkloads({ client, plan, operators, signal }: UninstallOptions): Promise<void> {
+  const left = await createdWorkloads(client, operators, plan.scopes, signal);
+  if (left.length === 0) return;
+  throw new BowlineError(
+    'BOWLINE_UNINSTALL_CHANGED',
+    `${abbreviate(left.map(describe))} appeared after the plan was made: run the command again to see and remove what is left`,
+  );
+}
+
+async function remove(
+  { client, progress, ...options }: UninstallOptions,
+  found: FoundObject,
+  step?: StepName,
+): Promise<void> {
   const { resource, object } = found;
   const { uid } = object.metadata ?? {};
-  const isWorkload = resource.id === Deployment.id;
+  const isWorkload = step === 'created-workloads' || (step === 'workloads' && resource.id === Deployment.id);
   try {
     await client.delete(resource, keyOf(object), {
       // Another object may have the same name by now.
@@ -72,7 +89,7 @@ async function remove({ client, progress, ...options }: UninstallOptions, found:
   } catch (error) {
     if (!isGone(error)) throw error;
   }
-  // A pod that still runs would add the finalizers again.
+  // A pod of the manager that still runs would add the finalizers again; other pods hold what they must release.
   if (isWorkload) await untilGone({ client, ...options }, found);
   progress(`removed ${describe(found)}`);
 }

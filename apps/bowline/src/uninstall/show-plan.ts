@@ -68,16 +68,19 @@ function planTable(plan: Plan, counts: readonly KindCount[], deleteResources: bo
     : [['finalizers', counts.filter(({ held }) => held > 0).map(({ held, kind }) => `of ${held} ${kind}`)]];
   const [configuration] = steps.filter(([name]) => name === 'configuration');
   const others = steps.filter(([name]) => name !== 'configuration');
-  const lines = [...before, ...others, ...released, ...(configuration ? [configuration] : [])]
-    .filter(([, what]) => what.length > 0)
-    .flatMap(([name, what], index) =>
-      what.map((each, at) => `  ${at === 0 ? `${index + 1}. ${name}`.padEnd(18) : ' '.repeat(18)}${each}`),
-    );
+  const shown = [...before, ...others, ...released, ...(configuration ? [configuration] : [])].filter(
+    ([, what]) => what.length > 0,
+  );
+  const titles = shown.map(([name], index) => `${index + 1}. ${name}  `);
+  const width = Math.max(...titles.map(({ length }) => length));
+  const lines = shown.flatMap(([, what], index) =>
+    what.map((each, at) => `  ${(at === 0 ? (titles[index] ?? '') : '').padEnd(width)}${each}`),
+  );
   // If the install was removed by other means, its namespace may be gone too.
   const home = plan.steps.length > 0 ? [`the namespace ${plan.namespace}`] : [];
   const written = deleteResources
     ? 'the objects that the deletion policies retain'
-    : 'all objects that the operators wrote';
+    : `all ${plan.steps.some(({ name }) => name === 'created-workloads') ? 'other ' : ''}objects that the operators wrote`;
   const staying = [...(deleteResources ? [] : kept(counts)), ...home];
   return [
     title(plan),

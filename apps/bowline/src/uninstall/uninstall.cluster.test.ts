@@ -3,9 +3,12 @@ import {
   ClusterRole,
   ConfigMap,
   CustomResourceDefinition,
+  DaemonSet,
   Deployment,
   Lease,
   Namespace,
+  NetworkPolicy,
+  Pod,
   Role,
   Secret,
   ServiceAccount,
@@ -197,5 +200,101 @@ describe('bowline uninstall', () => {
     expect(await c.admin.find(ConfigMap, medal)).toBeUndefined();
     await c.untilGone(CustomResourceDefinition, crd);
     await manager.stop('SIGKILL');
+  });
+});
+
+describe('bowline uninstall, of an operator with companions and workloads', () => {
+  const ours = { 'app.kubernetes.io/managed-by': 'bowline-scans' };
+  const workload = (name: string, namespace: string, labels: Readonly<Record<string, string>> = ours) => {
+    const selector = { app: name };
+    const template = { metadata: { labels: selector }, spec: { containers: [{ name: 'agent', image: 'agent' }] } };
+    return { metadata: { namespace, name, labels }, spec: { selector: { matchLabels: selector }, template } };
+  };
+  const namesOf = (out: string, name: string): readonly string[] => {
+    const { steps } = JSON.parse(out) as { steps: { name: string; remove: { kind: string; name: string }[] }[] };
+    const step = steps.find((each) => each.name === name);
+    return (step?.remove ?? []).map((each) => `${each.kind} ${each.name}`);
+  };
+
+  it('removes exactly the workloads and companions that the plan lists, between the manager and its configuration', async () => {
+    await using files = await temporaryFiles();
+    await using c = await cluster();
+    const { home } = await install(c, files, ['--operators', 'scans']);
+    const kubeconfig = await files.write('admin', JSON.stringify(await c.kubeconfig('admin')));
+    const uninstall = ['uninstall', '--namespace', home, '--kubeconfig', kubeconfig];
+    await c.admin.create(DaemonSet, workload('discovery', c.namespace));
+    await c.admin.create(Deployment, workload('agent', c.namespace));
+    await c.admin.create(Deployment, workload('bystander', c.namespace, { app: 'bystander' }));
+    await c.until(Deployment, { name: 'agent' }, ({ status }) => (status?.readyReplicas ?? 0) > 0);
+
+    const { out } = await bowline([...uninstall, '--dry-run', '-o', 'json']);
+    expect(namesOf(out, 'created-workloads')).toEqual(['DaemonSet discovery', 'Deployment agent']);
+    const prefix = `bowline-scans-${home}`;
+    expect(namesOf(out, 'companions')).toEqual([
+      `ClusterRole ${prefix}-scanner`,
+      `ValidatingAdmissionPolicyBinding ${prefix}-reports`,
+      `ValidatingAdmissionPolicy ${prefix}-reports`,
+      `NetworkPolicy ${prefix}-agents`,
+    ]);
+    expect(namesOf(out, 'rights')).toContain(`ClusterRole ${prefix}`);
+    expect(namesOf(out, 'rights')).not.toContain(`ClusterRole ${prefix}-scanner`);
+
+    const { code, err, out: table } = await bowline([...uninstall, '--yes']);
+    expect(code).toBe(0);
+    const listed = [...table.matchAll(/^ {2}(?:\d\. [-\w]+)? +(\S+ \S+)$/gm)].map(([, name]) => name);
+    const removed = [...err.matchAll(/^removed (.+)$/gm)].map(([, name]) => name);
+    expect(removed).toEqual(listed);
+    expect(removed.filter((name) => name?.startsWith('Deployment'))).toEqual([
+      `Deployment ${home}/bowline`,
+      `Deployment ${c.namespace}/agent`,
+    ]);
+    expect(table).toContain('and all other objects that the operators wrote.');
+    const { items: pods } = await c.admin.list(Pod, { namespace: c.namespace });
+    expect(pods.map(({ metadata }) => metadata?.labels?.app)).toEqual(['bystander']);
+    expect(await c.admin.find(ClusterRole, { name: `${prefix}-scanner` })).toBeUndefined();
+    expect(await c.admin.find(NetworkPolicy, { namespace: home, name: `${prefix}-agents` })).toBeUndefined();
+  });
+
+  it('removes no workloads that appear after the plan, or in namespaces that the install is not limited to', async () => {
+    await using files = await temporaryFiles();
+    await using c = await cluster();
+    const elsewhere = await c.createNamespace('elsewhere');
+    const { home } = await install(c, files, ['--operators', 'scans', '--namespaces', c.namespace]);
+    const kubeconfig = await files.write('admin', JSON.stringify(await c.kubeconfig('admin')));
+    const uninstall = ['uninstall', '--namespace', home, '--kubeconfig', kubeconfig];
+    await c.admin.create(DaemonSet, workload('discovery', c.namespace));
+    await c.admin.create(DaemonSet, workload('other', elsewhere));
+
+    const changed = await bowline(uninstall, {
+      ask: async () => {
+        await c.admin.create(Deployment, workload('late', c.namespace));
+        return 'y';
+      },
+    });
+    expect([changed.code, changed.err]).toEqual([
+      1,
+      expect.stringMatching(
+        new RegExp(`Deployment ${c.namespace}/late appeared after the plan was made.*UNINSTALL_CHANGED`),
+      ),
+    ]);
+    expect(await c.admin.find(DaemonSet, { namespace: c.namespace, name: 'discovery' })).toBeUndefined();
+    await c.admin.get(ClusterRole, { name: `bowline-scans-${home}-scanner` });
+
+    const { out } = await bowline([...uninstall, '--dry-run', '-o', 'json']);
+    expect(namesOf(out, 'created-workloads')).toEqual(['Deployment late']);
+    expect((await bowline([...uninstall, '--yes'])).code).toBe(0);
+    expect(await c.admin.find(ClusterRole, { name: `bowline-scans-${home}-scanner` })).toBeUndefined();
+    await c.admin.get(DaemonSet, { namespace: elsewhere, name: 'other' });
+  });
+
+  it('removes workloads that remain after an install was deleted by other means', async () => {
+    await using files = await temporaryFiles();
+    await using c = await cluster();
+    const kubeconfig = await files.write('admin', JSON.stringify(await c.kubeconfig('admin')));
+    await c.admin.create(DaemonSet, workload('discovery', c.namespace));
+    const left = ['uninstall', '--namespace', c.namespace, '--kubeconfig', kubeconfig, '--operators', 'scans', '--yes'];
+    const { code, err } = await bowline(left);
+    expect([code, err]).toEqual([0, expect.stringContaining(`removed DaemonSet ${c.namespace}/discovery`)]);
+    expect((await bowline(left)).err).toContain('nothing of scans is installed');
   });
 });

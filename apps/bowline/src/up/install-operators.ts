@@ -3,6 +3,8 @@ import { systemClock } from '@bowline/machinery';
 import type { Operator } from '@bowline/runtime';
 import type { Client } from '@bowline/runtime/client';
 import {
+  applyCompanions,
+  companionManifests,
   installCustomResourceDefinitions,
   type OperatorId,
   operatorIdentity,
@@ -44,7 +46,7 @@ export interface InstallInput {
 }
 
 /**
- * installOperators installs the operators' kinds. In a cluster of our own each operator also gets a ServiceAccount with
+ * installOperators installs the operators' kinds and companions. In a cluster of our own each operator also gets a ServiceAccount with
  * exactly the rights that it declares, so that it behaves here as in an installed cluster.
  */
 export async function installOperators({ cluster, settings, signal }: InstallInput): Promise<void> {
@@ -58,6 +60,10 @@ export async function installOperators({ cluster, settings, signal }: InstallInp
   for (const operator of operators) {
     const fieldManager = operatorIdentity(operator).fieldManagers.crds;
     await installCustomResourceDefinitions(admin, operator.resources, { signal, fieldManager });
+  }
+  for (const operator of operators) {
+    const companions = companionManifests(operator, { namespace: MANAGER_NAMESPACE, namespaces: manager.namespaces });
+    await applyCompanions(admin, operator, companions, { signal });
   }
   if (!isOwn) return;
   for (const operator of operators) {
