@@ -70,6 +70,44 @@ describe('bowline manifests', () => {
     });
   });
 
+  it('prints the companions of operators for administrators, before the Deployment that relies on them', async () => {
+    const isCompanion = ({ metadata }: KubernetesObject) => metadata?.labels?.['bowline.dev/companion'] !== undefined;
+    const objects = await manifests('--operators', 'scans', '--namespace', 'here');
+    expect(objects.filter(isCompanion).map(idOf)).toEqual([
+      'ClusterRole/bowline-scans-here-scanner',
+      'NetworkPolicy/here/bowline-scans-here-agents',
+      'ValidatingAdmissionPolicy/bowline-scans-here-reports',
+      'ValidatingAdmissionPolicyBinding/bowline-scans-here-reports',
+    ]);
+    expect(objects.findLastIndex(isCompanion)).toBeLessThan(objects.findIndex(({ kind }) => kind === 'Deployment'));
+    const role = findObject<ClusterRole>(objects, 'ClusterRole', 'bowline-scans-here-scanner');
+    expect(role.metadata?.labels).toEqual({
+      'app.kubernetes.io/name': 'scans',
+      'app.kubernetes.io/part-of': 'bowline',
+      'bowline.dev/companion': 'scanner',
+      'bowline.dev/installed-in': 'here',
+      'bowline.dev/part': 'admin',
+    });
+
+    const { rules = [] } = findObject<ClusterRole>(objects, 'ClusterRole', 'bowline-scans-here');
+    expect(rules.filter(({ apiGroups }) => apiGroups?.includes('rbac.authorization.k8s.io'))).toEqual([
+      {
+        apiGroups: ['rbac.authorization.k8s.io'],
+        resources: ['clusterroles'],
+        resourceNames: ['bowline-scans-here-scanner'],
+        verbs: ['bind'],
+      },
+    ]);
+
+    expect((await manifests('--operators', 'scans', '--part', 'operator')).filter(isCompanion)).toEqual([]);
+    const unguarded = await manifests('--operators', 'scans', '--guarded=false', '--part', 'admin');
+    expect(unguarded.map(({ kind }) => kind)).not.toContain('ValidatingAdmissionPolicy');
+    const limited = await manifests('--operators', 'scans', '--namespaces', 'a,b');
+    expect(findObject(limited, 'ValidatingAdmissionPolicyBinding', 'bowline-scans-reports')).toMatchObject({
+      spec: { matchResources: { namespaceSelector: { matchExpressions: [{ operator: 'In', values: ['a', 'b'] }] } } },
+    });
+  });
+
   it('prints a Deployment and an account for each operator', async () => {
     const objects = await manifests('--operators', 'badge,sticker', '--per-operator', '--metrics-secure=false');
     expect(objects.filter(({ kind }) => kind === 'Deployment').map(idOf)).toEqual([

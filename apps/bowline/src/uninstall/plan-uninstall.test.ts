@@ -2,7 +2,7 @@ import { ClusterRole, ConfigMap, Deployment, type KubernetesObject, type Resourc
 import { describe, expect, it } from 'vitest';
 import { possiblyAbandoned } from './abandoned-operators.ts';
 import type { FoundObject, InstalledWorkload, InstallState } from './install-state.ts';
-import { planUninstall } from './plan-uninstall.ts';
+import { planUninstall, withObjects } from './plan-uninstall.ts';
 import { describe as nameOf } from './run-uninstall.ts';
 
 const found = (resource: Resource<KubernetesObject>, name: string, owner: string): FoundObject => ({
@@ -36,6 +36,22 @@ describe('planUninstall', () => {
     expect(removed(shared)).toEqual([
       ['workloads', ['Service a-webhook', 'Deployment bowline']],
       ['rights', ['ClusterRole bowline-a', 'ClusterRole bowline-b']],
+      ['configuration', ['ConfigMap bowline']],
+    ]);
+  });
+
+  it('removes companions after rights, also those of the same kind', () => {
+    const role = found(ClusterRole, 'bowline-a-scanner', 'a');
+    const labels = { ...role.object.metadata?.labels, 'bowline.dev/companion': 'scanner' };
+    const companion = { ...role, object: { metadata: { ...role.object.metadata, labels } } };
+    const agent = found(Deployment, 'agent', 'other');
+    const plan = planUninstall({ ...shared, objects: [companion, ...shared.objects] }, undefined);
+    const steps = withObjects(plan, [], [agent]).steps;
+    expect(steps.map(({ name, objects }) => [name, objects.map(nameOf)])).toEqual([
+      ['workloads', ['Service a-webhook', 'Deployment bowline']],
+      ['created-workloads', ['Deployment agent']],
+      ['rights', ['ClusterRole bowline-a', 'ClusterRole bowline-b']],
+      ['companions', ['ClusterRole bowline-a-scanner']],
       ['configuration', ['ConfigMap bowline']],
     ]);
   });

@@ -1,6 +1,6 @@
 import { type Cluster, cluster } from '@bowline/control-plane/testing';
-import { apiVersionOf, keyOf, keyString } from '@bowline/kubernetes';
-import { controller, defineOperator, type Sample } from '@bowline/runtime';
+import { apiVersionOf, ClusterRole, keyOf, keyString } from '@bowline/kubernetes';
+import { companion, controller, defineOperator, type Sample } from '@bowline/runtime';
 import { defineResource, s } from '@bowline/runtime/resource';
 import { expect, it } from 'vitest';
 import { temporaryFiles } from '../testing/child-process.test-support.ts';
@@ -26,6 +26,7 @@ async function upIn(
     domain: 'bowline.dev',
     resources: [Ribbon],
     controllers: [controller(Ribbon).reconcile(() => {})],
+    companions: [companion(ClusterRole, 'reader').content(() => ({ rules: [] }))],
     samples: [sample],
   });
   await using files = await temporaryFiles();
@@ -53,6 +54,13 @@ it('uses the cluster of the current context after confirmation, and creates samp
   expect(JSON.parse(without.out)).toMatchObject({ ready: true, controlPlane, objects: [] });
   // Its kind was installed; otherwise this request would fail.
   expect((await c.admin.list(Ribbon)).items).toEqual([]);
+  const companionKey = { name: 'bowline-ribbon-reader' };
+  c.onDispose(() => c.admin.delete(ClusterRole, companionKey));
+  const { metadata: role } = await c.admin.get(ClusterRole, companionKey);
+  expect(role?.labels).toMatchObject({
+    'bowline.dev/installed-in': 'bowline-system',
+    'bowline.dev/companion': 'reader',
+  });
 
   const withSamples = await upIn(c, sample, '--samples');
   expect(withSamples).toMatchObject({ code: 0, err: '', questions: [expect.stringContaining(controlPlane.url)] });
