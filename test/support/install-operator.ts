@@ -10,6 +10,8 @@ import {
 } from '@bowline/kubernetes';
 import type { Operator } from '@bowline/runtime';
 import {
+  applyCompanions,
+  companionManifests,
   installCustomResourceDefinitions,
   operatorIdentity,
   rbacManifests,
@@ -28,8 +30,8 @@ const KINDS: Readonly<Record<string, Resource<KubernetesObject>>> = {
 export type Place = Pick<Cluster, 'namespace' | 'admin' | 'kubeconfig'>;
 
 /**
- * installOperator installs the kinds of an operator and the permissions that it declares for its section of the configuration,
- * and returns a kubeconfig of its account.
+ * installOperator installs the kinds and companions of an operator and the permissions that it declares for its section of the
+ * configuration, and returns a kubeconfig of its account.
  */
 export async function installOperator(
   { namespace, admin, kubeconfig }: Place,
@@ -38,7 +40,9 @@ export async function installOperator(
 ): ReturnType<Place['kubeconfig']> {
   const { objectName, fieldManagers } = operatorIdentity(operator);
   await installCustomResourceDefinitions(admin, operator.resources, { fieldManager: fieldManagers.crds });
-  for (const manifest of rbacManifests(await withConfig(operator, config), { namespace })) {
+  const configured = await withConfig(operator, config);
+  await applyCompanions(admin, operator, companionManifests(configured, { namespace }));
+  for (const manifest of rbacManifests(configured, { namespace })) {
     const kind = KINDS[manifest.kind ?? ''];
     if (!kind) throw new TypeError(`unknown RBAC manifest kind ${manifest.kind}`);
     await admin.create(kind, manifest);

@@ -4,6 +4,7 @@ import { repositoryRoot, sourceFiles } from '../../../scripts/repository.ts';
 import type { Scenario } from './scenario.ts';
 import { configMapSyncScenario } from './scenarios/configmap-sync.ts';
 import { copyScenario } from './scenarios/copy.ts';
+import { fleetScenario } from './scenarios/fleet.ts';
 import { greeterScenario } from './scenarios/greeter.ts';
 import { jasmScenario } from './scenarios/jasm.ts';
 import { parcelsScenario } from './scenarios/parcels.ts';
@@ -22,6 +23,7 @@ export const scenarios: readonly Scenario[] = [
   greeterScenario,
   previewScenario,
   shopScenario,
+  fleetScenario,
   securedServicesScenario,
   parcelsScenario,
 ];

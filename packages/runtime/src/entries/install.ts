@@ -7,7 +7,9 @@ export {
   operatorIdentity,
 } from '../identity/operator-identity.ts';
 export { type AppliedCompanion, applyCompanions } from '../operator/apply-companions.ts';
+export type { CompanionContent, CompanionDeclaration } from '../operator/companion.ts';
 export { type CompanionManifest, type CompanionOptions, companionManifests } from '../operator/companion-manifests.ts';
+export type { CreatedWorkloads } from '../operator/created-workloads.ts';
 export { type PermissionsOptions, permissionsOf, type WebhookMode } from '../operator/declared-permissions.ts';
 export type { ConfigParser, ConfigSchema, OperatorConfig } from '../operator/operator-config.ts';
 export { type RbacManifest, type RbacOptions, rbacManifests } from '../operator/rbac-manifests.ts';
