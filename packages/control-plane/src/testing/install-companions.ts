@@ -18,10 +18,10 @@ export async function installCompanions(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const companions = manifests.map((manifest) => limitedToTest(manifest, c.namespace));
-  for (const { resource, object } of companions) {
-    c.onDispose(() => c.admin.delete(resource, keyOf(object)).catch(ignoreNotFound));
+  for (const companion of companions) {
+    await applyCompanions(c.admin, operator, [companion], { signal });
+    c.onDispose(() => c.admin.delete(companion.resource, keyOf(companion.object)).catch(ignoreNotFound));
   }
-  await applyCompanions(c.admin, operator, companions, { signal });
   const hasPolicies = companions.some(({ resource }) => resource.id === ValidatingAdmissionPolicyBinding.id);
   if (hasPolicies) await untilPoliciesAreEnforced(c, signal);
 }

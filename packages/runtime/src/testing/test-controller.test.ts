@@ -1,9 +1,10 @@
-import { ConfigMap, type ObjectOf, Pod, Secret } from '@bowline/kubernetes';
+import { ClusterRole, ConfigMap, type ObjectOf, Pod, Secret } from '@bowline/kubernetes';
 import { s } from '@bowline/machinery/schema';
 import { describe, expect, it } from 'vitest';
 import { managedContent } from '../content/managed-content.ts';
 import { controller, keyed } from '../controller/builder.ts';
 import { terminal } from '../controller/reconcile-error.ts';
+import { companion } from '../operator/companion.ts';
 import { allow } from '../permissions/permission.ts';
 import { defineResource } from '../resource/define-resource.ts';
 import { given, testController } from './index.ts';
@@ -214,6 +215,18 @@ describe('a keyed controller in a unit test', () => {
       },
     ]);
     expect(t.events.map(({ regarding }) => regarding?.name)).toEqual(['a', 'b']);
+  });
+
+  it('reads objects of its own install by the names that they have in unit tests', async () => {
+    const reader = companion(ClusterRole, 'reader').content(() => ({ rules: [] }));
+    const seen: string[] = [];
+    const roles = keyed('roles')
+      .watches(ClusterRole, { fieldSelector: reader.fieldSelector, map: () => [] })
+      .reconcile(({ list }) => void seen.push(...list(ClusterRole).map(({ metadata }) => metadata.name)));
+    const objects = ['unit-unit-reader', 'other'].map((name) => given(ClusterRole, { metadata: { name } }));
+    await using t = await testController(roles, { objects });
+    await t.reconcile('any');
+    expect(seen).toEqual(['unit-unit-reader']);
   });
 
   it('sees changes by other clients', async () => {
