@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
+import { memoizeByText } from '@bowline/machinery';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { CERTIFICATE_TERMS, type CertificateTerms } from './certificate-profile.ts';
 import type { TlsMaterial } from './certificate-source.ts';
@@ -23,6 +24,11 @@ export interface Leaf extends TlsMaterial {
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 /** Far more than a rotation ever needs; the rest is ignored. */
 const MAX_AUTHORITIES = 16;
+/** Every plan reads the same few texts, of at most 2,000 characters each, and parsing is most of its cost. */
+const MAX_REMEMBERED_CHARACTERS = 16_384;
+
+const parseCertificate = memoizeByText((pem) => new X509Certificate(pem), MAX_REMEMBERED_CHARACTERS);
+const parseKey = memoizeByText((pem) => createPrivateKey(pem), MAX_REMEMBERED_CHARACTERS);
 
 /**
  * readAuthorities returns the distinct CAs in a bundle; certificates that cannot be parsed or are not CAs are omitted.
@@ -40,7 +46,7 @@ export function readAuthorities(bundle: string): Authority[] {
 /** readAuthority parses one CA certificate; undefined if it is not one. */
 export function readAuthority(certificatePem: string, keyPem: string | undefined): Authority | undefined {
   try {
-    const certificate = new X509Certificate(certificatePem);
+    const certificate = parseCertificate(certificatePem);
     if (!certificate.ca) return undefined;
     return {
       certificatePem: `${certificatePem.trim()}\n`,
@@ -60,11 +66,14 @@ export function readAuthority(certificatePem: string, keyPem: string | undefined
 export function readKey(pem: string | undefined): KeyObject | undefined {
   if (!pem) return undefined;
   try {
-    return createPrivateKey(pem);
+    return parseKey(pem);
   } catch {
     return undefined;
   }
 }
+
+/** The certificates that TLS accepted, each with its key. Equal texts have the same objects. */
+const accepted = new WeakMap<X509Certificate, KeyObject>();
 
 /** readLeaf parses a certificate chain with its key. It throws an error that contains no part of either. */
 export function readLeaf(
@@ -82,7 +91,7 @@ export function readLeaf(
   if (!keyPem) throw unusable('tls.key is missing');
   let certificate: X509Certificate;
   try {
-    certificate = new X509Certificate(certificatePem);
+    certificate = parseCertificate(certificatePem);
   } catch {
     throw unusable('tls.crt is not a PEM certificate');
   }
@@ -91,7 +100,8 @@ export function readLeaf(
   if (!certificate.checkPrivateKey(key)) throw unusable('tls.key does not belong to tls.crt');
   try {
     // A key that is too short, or a chain with other content, is detected only here.
-    createSecureContext({ cert: certificatePem, key: keyPem });
+    if (accepted.get(certificate) !== key) createSecureContext({ cert: certificatePem, key: keyPem });
+    accepted.set(certificate, key);
   } catch {
     throw unusable('TLS rejects it; use a chain of PEM certificates with a key of sufficient length');
   }
