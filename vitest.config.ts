@@ -28,6 +28,7 @@ export default defineConfig({
   resolve: source,
   test: {
     setupFiles: ['./test/support/plain-output.ts'],
+    globalSetup: ['./test/support/bundle-folder.ts'],
     sequence: { sequencer: SlowFilesFirst },
     projects: [
       {

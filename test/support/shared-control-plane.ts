@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import type { SharedControlPlane } from '@bowline/control-plane/testing';
 import type { TestProject } from 'vitest/node';
+import { bundledProgram } from './bundled-program.ts';
 
 /**
  * The globalSetup of the projects that are named after a kind of control plane: one control plane of that kind for the whole run;
@@ -23,8 +23,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     project.provide('bowlineControlPlane', JSON.parse(await readFile(kept, 'utf8')) as SharedControlPlane);
     return () => Promise.resolve();
   }
-  const program = fileURLToPath(new URL('serve-control-plane.ts', import.meta.url));
-  const server = spawn(process.execPath, ['--conditions=@bowline/source', '--import', 'tsx', program, project.name], {
+  const server = spawn(process.execPath, [...(await programOf(project.name)), project.name], {
     cwd: project.config.root,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
@@ -44,4 +43,12 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
   project.provide('bowlineControlPlane', shared);
   return stop;
+}
+
+/** programOf returns the arguments with which Node runs serve-control-plane.ts for a kind of control plane. */
+async function programOf(kind: string): Promise<readonly string[]> {
+  const program = 'test/support/serve-control-plane.ts';
+  if (kind === 'embedded') return ['--enable-source-maps', await bundledProgram(program)];
+  // The launcher of the real one starts a program of its package and reads the package's Go module, which no bundle contains.
+  return ['--conditions=@bowline/source', '--import', 'tsx', program];
 }

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { kubectlProgram, sharedControlPlane } from '@bowline/control-plane/testing';
 import { expect, it } from 'vitest';
-import { bundledProgram } from './testing/bundled-program.test-support.ts';
+import { bundledProgram } from '../../../test/support/bundled-program.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -23,7 +23,7 @@ it('runs a control plane that kubectl can use until SIGTERM, and keeps its data 
     return stdout;
   };
   const run = async (output: 'table' | 'json', work: (said: string) => Promise<void>): Promise<void> => {
-    const args = [await bundledProgram('main.ts'), 'control-plane', 'start'];
+    const args = [await bundledProgram('apps/bowline/src/main.ts'), 'control-plane', 'start'];
     const options = ['--kind', kind, '--kubeconfig', kubeconfig, '--data-dir', join(folder, 'data'), '-o', output];
     const child = spawn(process.execPath, [...args, ...options], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
     const ended = once(child, 'exit');

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { bundledProgram } from '../../../test/support/bundled-program.ts';
 import { bowline, type CommandResult } from './testing/test-operators.test-support.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const main = fileURLToPath(new URL('main.ts', import.meta.url));
 
-function spawned(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CommandResult> {
-  const child = spawn(process.execPath, ['--conditions=@bowline/source', '--import', 'tsx', main, ...args], {
+async function spawned(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CommandResult> {
+  const child = spawn(process.execPath, [await bundledProgram('apps/bowline/src/main.ts'), ...args], {
     cwd: root,
     env: { ...process.env, ...env },
   });
@@ -23,7 +23,7 @@ function spawned(args: readonly string[], env: Readonly<Record<string, string>> 
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     err += text;
   });
-  return new Promise((resolve) => {
+  return await new Promise((resolve) => {
     child.once('close', (code) => resolve({ code: code ?? -1, out, err }));
   });
 }

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { bundledProgram } from './bundled-program.test-support.ts';
+import { bundledProgram } from '../../../../test/support/bundled-program.ts';
 
 /** Child is the command line in a separate process, with the test operators. */
 export interface Child extends AsyncDisposable {
@@ -29,7 +29,7 @@ export interface ProcessResult {
  * kills the process.
  */
 export async function startBowline(args: readonly string[]): Promise<Child> {
-  const main = await bundledProgram('testing/main.test-support.ts');
+  const main = await bundledProgram('apps/bowline/src/testing/main.test-support.ts');
   const child = spawn(process.execPath, ['--enable-source-maps', main, ...args], {
     env: { ...process.env, KUBECONFIG: '' },
     stdio: ['ignore', 'pipe', 'pipe'],

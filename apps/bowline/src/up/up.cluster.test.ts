@@ -10,14 +10,14 @@ import { sharedControlPlane } from '@bowline/control-plane/testing';
 import { ConfigMap, Deployment, Secret } from '@bowline/kubernetes';
 import type { Client } from '@bowline/runtime/client';
 import { describe, expect, it } from 'vitest';
+import { bundledProgram } from '../../../../test/support/bundled-program.ts';
 import { operators } from '../operators/operators.ts';
-import { bundledProgram } from '../testing/bundled-program.test-support.ts';
 import { bowline } from '../testing/test-operators.test-support.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 async function bowlineUp(...args: string[]) {
-  const child = spawn(process.execPath, [await bundledProgram('main.ts'), 'up', ...args], {
+  const child = spawn(process.execPath, [await bundledProgram('apps/bowline/src/main.ts'), 'up', ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

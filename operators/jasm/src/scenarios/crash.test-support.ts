@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bundle } from '../../../../scripts/bundle.mjs';
+import { bundledProgram } from '../../../../test/support/bundled-program.ts';
 
 /** Throws an error that cannot be caught, when the process receives a signal. */
 const CRASHING = `data:text/javascript,process.on('SIGUSR2', () => { throw new Error('a crash on purpose') })`;
@@ -15,7 +15,7 @@ export interface CrashingOperator extends AsyncDisposable {
 
 /** startCrashing runs `bowline` with these arguments, and writes the files that it needs into a folder. */
 export async function startCrashing(folder: string, args: readonly string[]): Promise<CrashingOperator> {
-  const main = await bundle({ entry: 'apps/bowline/src/main.ts', folder: join(folder, 'bundle') });
+  const main = await bundledProgram('apps/bowline/src/main.ts');
   const reports = ['--report-uncaught-exception', `--report-directory=${folder}`];
   const child = spawn(process.execPath, [...reports, '--import', CRASHING, main, ...args], {
     env: { ...process.env, KUBECONFIG: '' },

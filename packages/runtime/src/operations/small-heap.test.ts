@@ -1,21 +1,15 @@
 import { execFileSync } from 'node:child_process';
+import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
+import { bundledProgram } from '../../../../test/support/bundled-program.ts';
 
-const file = new URL('./small-heap.ts', import.meta.url).href;
+const file = pathToFileURL(await bundledProgram('packages/runtime/src/operations/small-heap.ts')).href;
 const PREFERRED = `const { preferSmallHeap } = await import('${file}'); preferSmallHeap();`;
 
 /** measure runs a program in a new process, after the given statement, and returns the number it prints. */
 function measure(statement: string, program: string): number {
   const text = `import v8 from 'node:v8'; ${statement} ${program}`;
-  const flags = [
-    '--conditions=@bowline/source',
-    '--expose-gc',
-    '--import',
-    'tsx',
-    '--input-type=module',
-    '--eval',
-    text,
-  ];
+  const flags = ['--expose-gc', '--input-type=module', '--eval', text];
   return Number(execFileSync(process.execPath, flags, { encoding: 'utf8' }));
 }
 
