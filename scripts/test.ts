@@ -17,6 +17,18 @@ interface Suite {
   readonly workers: number;
 }
 
+/**
+ * V8's settings for the test workers and the control plane, which are many isolates on few cores: collecting new objects in one
+ * thread each, less often, and inlining less into compiled functions saves 5 to 10 % of the processor time (compare
+ * docs/decisions/014).
+ */
+const V8_OPTIONS = [
+  '--no-parallel-scavenge',
+  '--min-semi-space-size=16',
+  '--max-semi-space-size=32',
+  '--max-inlined-bytecode-size-cumulative=200',
+];
+
 const cores = availableParallelism();
 const suites: Readonly<Record<string, Suite>> = {
   unit: { projects: ['node'], workers: cores },
@@ -95,6 +107,7 @@ function runVitest({ projects, workers }: Suite, args: readonly string[]): Outco
   const { status } = spawnSync(
     process.execPath,
     [
+      ...V8_OPTIONS,
       'node_modules/vitest/vitest.mjs',
       'run',
       ...projects.flatMap((project) => ['--project', project]),

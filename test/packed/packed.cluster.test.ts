@@ -42,7 +42,7 @@ function makeProject(folder: string, namespace: string): void {
   const files = packPackages(folder, ['kubernetes', 'machinery', 'runtime']);
   const dependencies = Object.fromEntries(Object.entries(files).map(([name, file]) => [name, `file:${file}`]));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', private: true, dependencies }));
-  npm(folder, 'install', '--silent', '--no-audit', '--no-fund');
+  npm(folder, 'install', '--silent', '--no-audit', '--no-fund', '--prefer-offline');
 
   for (const example of EXAMPLES) {
     const source = join(repositoryRoot, 'docs/examples', example);
@@ -138,7 +138,8 @@ it('the packed packages install into an empty project, where the examples type-c
   try {
     await using c = await cluster({ prefix: 'packed' });
     makeProject(folder, c.namespace);
-    execFileSync(process.execPath, [join(repositoryRoot, 'node_modules/typescript/bin/tsc'), '-p', folder], {
+    // The compiler takes a third less time on the current LTS than on the oldest supported Node.
+    execFileSync(secondNode().program, [join(repositoryRoot, 'node_modules/typescript/bin/tsc'), '-p', folder], {
       stdio: ['ignore', 'inherit', 'inherit'],
     });
     await writeKubeconfig(join(folder, 'kubeconfig'), await c.kubeconfig('admin'));

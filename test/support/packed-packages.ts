@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { repositoryRoot } from '../../scripts/repository.ts';
 
 /** npm runs npm in a folder and returns its output. */
@@ -9,10 +8,9 @@ export function npm(cwd: string, ...args: string[]): string {
 
 /** packPackages packs packages of this repository into a folder and returns the name of each file. */
 export function packPackages(folder: string, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    names.map((name) => {
-      const source = join(repositoryRoot, 'packages', name);
-      return [`@bowline/${name}`, npm(source, 'pack', '--silent', '--pack-destination', folder).trim()];
-    }),
-  );
+  const sources = names.map((name) => `./packages/${name}`);
+  const packed = npm(repositoryRoot, 'pack', '--silent', '--pack-destination', folder, ...sources);
+  // npm prints the file of each package, in the same order.
+  const files = packed.trim().split('\n');
+  return Object.fromEntries(names.map((name, index) => [`@bowline/${name}`, files[index] ?? '']));
 }

@@ -23,7 +23,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     project.provide('bowlineControlPlane', JSON.parse(await readFile(kept, 'utf8')) as SharedControlPlane);
     return () => Promise.resolve();
   }
-  const server = spawn(process.execPath, [...(await programOf(project.name)), project.name], {
+  const server = spawn(process.execPath, [...process.execArgv, ...(await programOf(project.name)), project.name], {
     cwd: project.config.root,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
