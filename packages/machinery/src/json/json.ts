@@ -15,11 +15,13 @@ export function member(object: JsonObject, key: string): unknown {
 }
 
 /**
- * setMember sets a member of an object under construction, or removes it if the value is undefined. It defines the
- * member instead of assigning it, so that `__proto__` is an ordinary key and never sets the prototype.
+ * setMember sets a member of an object under construction, or removes it if the value is undefined. It defines
+ * `__proto__` instead of assigning it, so that it is an ordinary key and never sets the prototype. Other members are
+ * assigned, which is several times faster.
  */
 export function setMember(object: { [key: string]: unknown }, key: string, value: unknown): void {
   if (value === undefined) delete object[key];
+  else if (key !== '__proto__') object[key] = value;
   else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 

@@ -1,6 +1,6 @@
 import { createPatch } from 'rfc6902';
 import { BowlineError } from '../errors/bowline-error.ts';
-import { isObject, isSameJson, member, withMember } from '../json/json.ts';
+import { isObject, isSameJson, type JsonObject, member, setMember, withMember } from '../json/json.ts';
 
 /** JsonPatchOperation is one operation of an RFC 6902 patch. */
 export type JsonPatchOperation =
@@ -33,8 +33,9 @@ export function applyJsonPatch(document: unknown, patch: readonly JsonPatchOpera
     if (++copied > MAX_COPIED_VALUES) throw new NotApplicable(`copies more than ${MAX_COPIED_VALUES} values`);
     if (Array.isArray(value)) return value.map(clone);
     if (!isObject(value)) return value;
-    // fromEntries defines its members, so `__proto__` stays an ordinary member.
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, clone(item)]));
+    const copy: JsonObject = {};
+    for (const key of Object.keys(value)) setMember(copy, key, clone(value[key]));
+    return copy;
   };
   return patch.reduce((current: unknown, operation: JsonPatchOperation, index) => {
     const read = (pointer: unknown, name: string): string[] => {

@@ -75,13 +75,16 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   return { port: (server.address() as AddressInfo).port, close, [Symbol.asyncDispose]: close };
 }
 
+/** Every request ends with it: without a reason of ours, each abort would create an exception with a stack trace. */
+const CLOSED = new Error('the client has received the response or disconnected');
+
 async function respond(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   handle: ListenOptions['handle'],
 ): Promise<void> {
   const disconnected = new AbortController();
-  outgoing.on('close', () => disconnected.abort());
+  outgoing.on('close', () => disconnected.abort(CLOSED));
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(incoming.headers)) {
     if (value !== undefined && !NOT_A_HEADER.test(name)) headers[name] = Array.isArray(value) ? value.join(',') : value;

@@ -70,7 +70,13 @@ export function listFormText(options: FormOptions, list: ListResult): string {
   return `${head},"metadata":${JSON.stringify(metadata)},"items":${body}}`;
 }
 
+/** A change is written for one watcher after the other; all of them get the same text. */
+let lastMetadata: { readonly stored: Stored; readonly text: string } | undefined;
+
 function metadataText(stored: Stored): string {
+  if (lastMetadata?.stored === stored) return lastMetadata.text;
   const { metadata }: KubernetesObject = objectOf(stored);
-  return JSON.stringify({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata });
+  const text = JSON.stringify({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata });
+  lastMetadata = { stored, text };
+  return text;
 }
