@@ -19,7 +19,7 @@ interface Suite {
 
 /**
  * V8's settings for the test workers and the control plane, which are many isolates on few cores: collecting new objects in one
- * thread each, less often, and inlining less into compiled functions saves 5 to 10 % of the processor time (compare
+ * thread each, less often, and inlining less into compiled functions saves about 4 % of the processor time (compare
  * docs/decisions/014).
  */
 const V8_OPTIONS = [
