@@ -16,6 +16,8 @@ const SLOW = [
   'docs/examples/preview/operator.cluster.test.ts',
   'test/packed/packed.cluster.test.ts',
   'operators/jasm/src/scenarios/restart.cluster.test.ts',
+  'operators/configmap-sync/src/scenarios/steady-state.cluster.test.ts',
+  'packages/runtime/src/controller/restart.cluster.test.ts',
   'packages/runtime/src/webhook/webhooks.cluster.test.ts',
   'apps/bowline/src/up/up.cluster.test.ts',
   'apps/bowline/src/uninstall/uninstall.cluster.test.ts',
