@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
-import { bundledProgram } from '../testing/bundled-program.test-support.ts';
+import { bundledProgram } from '../../../../test/support/bundled-program.ts';
 import { temporaryFiles } from '../testing/child-process.test-support.ts';
 import { bowline, type CommandResult } from '../testing/test-operators.test-support.ts';
 
@@ -118,7 +118,7 @@ it('shows the flags of inputs in the help', async () => {
 
 /** openInProcess runs `toolbox lock open` as a process whose standard input stays open. */
 async function openInProcess(...args: readonly string[]) {
-  const main = await bundledProgram('testing/main.test-support.ts');
+  const main = await bundledProgram('apps/bowline/src/testing/main.test-support.ts');
   const child = spawn(process.execPath, [main, 'toolbox', 'lock', 'open', ...args]);
   let err = '';
   child.stderr.on('data', (chunk: Buffer) => {
@@ -138,7 +138,7 @@ const hasScript = process.platform === 'linux' && spawnSync('script', ['--versio
 
 /** typeInTerminal runs a command in a terminal, types the keys at its question, and returns all output. */
 async function typeInTerminal(command: string, question: string, keys: string): Promise<string> {
-  const main = await bundledProgram('testing/main.test-support.ts');
+  const main = await bundledProgram('apps/bowline/src/testing/main.test-support.ts');
   const terminal = spawn('script', ['-qec', `'${process.execPath}' '${main}' ${command}`, '/dev/null'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

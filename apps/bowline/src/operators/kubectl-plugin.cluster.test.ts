@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { cluster, kubectlProgram, sharedControlPlane } from '@bowline/control-plane/testing';
 import { ConfigMap } from '@bowline/kubernetes';
 import { expect, it } from 'vitest';
-import { bundledProgram } from '../testing/bundled-program.test-support.ts';
+import { bundledProgram } from '../../../../test/support/bundled-program.ts';
 import { temporaryFiles } from '../testing/child-process.test-support.ts';
 
 it('is a kubectl plugin when it is linked as kubectl-NAME, with the flags of kubectl', async () => {
@@ -21,7 +21,10 @@ it('is a kubectl plugin when it is linked as kubectl-NAME, with the flags of kub
     JSON.stringify({ ...admin, contexts: elsewhere, 'current-context': '' }),
   );
   const folder = dirname(kubeconfig);
-  await symlink(await bundledProgram('testing/main.test-support.ts'), join(folder, 'kubectl-tool_box'));
+  await symlink(
+    await bundledProgram('apps/bowline/src/testing/main.test-support.ts'),
+    join(folder, 'kubectl-tool_box'),
+  );
 
   const kubectl = await kubectlProgram(await sharedControlPlane());
   const path = [folder, dirname(process.execPath), process.env.PATH].join(delimiter);
