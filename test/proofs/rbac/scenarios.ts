@@ -7,6 +7,7 @@ import { copyScenario } from './scenarios/copy.ts';
 import { fleetScenario } from './scenarios/fleet.ts';
 import { greeterScenario } from './scenarios/greeter.ts';
 import { jasmScenario } from './scenarios/jasm.ts';
+import { lockerScenario } from './scenarios/locker.ts';
 import { parcelsScenario } from './scenarios/parcels.ts';
 import { previewScenario } from './scenarios/preview.ts';
 import { securedServicesScenario } from './scenarios/secured-services.ts';
@@ -18,6 +19,7 @@ import { shopScenario } from './scenarios/shop.ts';
  */
 export const scenarios: readonly Scenario[] = [
   copyScenario,
+  lockerScenario,
   configMapSyncScenario,
   jasmScenario,
   greeterScenario,

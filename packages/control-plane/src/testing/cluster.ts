@@ -116,11 +116,11 @@ export interface Cluster extends AsyncDisposable {
  * installed and they run, each as a ServiceAccount with exactly the rights that it declares, until the cluster is disposed of.
  *
  * @example
- * const sites = defineOperator({ name: 'sites', resources: [Site], controllers: [siteController] });
+ * const sites = defineOperator({ name: 'sites', domain: 'example.com', resources: [Site], controllers: [siteController] });
  * await using c = await cluster({ operators: [sites] });
  * const key = { namespace: c.namespace, name: 'a' };
  * await c.admin.create(Site, { metadata: key, spec: { title: 'hello' } });
- * await c.until(Site, key, ({ status }) => findCondition(status?.conditions, 'Ready')?.status === 'True');
+ * await c.until(Site, key, (site) => findCondition(site, 'Ready')?.status === 'True');
  */
 export async function cluster(options: ClusterOptions & OperatorsOptions): Promise<Cluster & RunningOperators>;
 export async function cluster(options?: ClusterOptions): Promise<Cluster>;
