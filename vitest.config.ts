@@ -19,6 +19,9 @@ const onControlPlane = {
 };
 
 /**
+ * Unit tests run in a project without a control plane on request, and otherwise together with the tests on the embedded one: one
+ * project loads the packages once.
+ *
  * Three kinds of test, told apart by their file name:
  * `x.test.ts` needs nothing; `x.cluster.test.ts` is a behaviour test that is written once and runs on every kind of control
  * plane; `x.kubernetes.test.ts` is about the real control plane, or compares with it.
@@ -43,7 +46,15 @@ export default defineConfig({
           testTimeout: 30_000,
         },
       },
-      { extends: true, test: { ...onControlPlane, name: 'embedded', include: files('.cluster.test.ts') } },
+      {
+        extends: true,
+        test: {
+          ...onControlPlane,
+          name: 'embedded',
+          include: files('.test.ts'),
+          exclude: ['**/*.kubernetes.test.ts', ...excluded],
+        },
+      },
       {
         extends: true,
         test: {
