@@ -1,4 +1,5 @@
 // Sequential writes to an embedded control plane in the same process: nothing waits, so this measures only work.
+import { setTimeout } from 'node:timers/promises';
 import { orders, report, subjectInput } from '../../../support/subject.ts';
 import { smallConfigMap } from '../small-config-map.ts';
 import { startInProcess } from './start-in-process.ts';
@@ -29,6 +30,9 @@ async function createPolicy(name: string): Promise<void> {
 }
 
 for (let index = 0; index < Number(options.policies); index += 1) await createPolicy(`bench-${index}`);
+
+// Enough for the controllers to list all kinds and to watch them.
+if (options.settles === 1) await setTimeout(1_000);
 
 report({ ready: true });
 for await (const line of orders()) {

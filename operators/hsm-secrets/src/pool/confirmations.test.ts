@@ -36,22 +36,22 @@ it.each([
 });
 
 describe('a report', () => {
-  it('is confirmed when it appears and whenever it changes, by the clock of the manager', () => {
+  it('is confirmed when it appears and whenever it changes, by the clock of the manager', async () => {
     const { clock, confirmations, begin } = start();
     confirmations.observe('u', FIRST, undefined, GRACE);
-    clock.advance(10_000);
+    await clock.advance(10_000);
     confirmations.observe('u', FIRST, undefined, GRACE);
     expect(confirmations.confirmedAt('u')).toBe(begin);
     confirmations.observe('u', SECOND, undefined, GRACE);
     expect(confirmations.confirmedAt('u')).toBe(begin + 10_000);
   });
 
-  it('is confirmed once more when its pod is gone', () => {
+  it('is confirmed once more when its pod is gone', async () => {
     const { clock, confirmations, begin } = start();
     confirmations.observe('u', FIRST, undefined, GRACE);
-    clock.advance(10_000);
+    await clock.advance(10_000);
     confirmations.observeGone(row(true, begin));
-    clock.advance(10_000);
+    await clock.advance(10_000);
     confirmations.observeGone(row(false, begin + 10_000));
     expect(confirmations.confirmedAt('u')).toBe(begin + 10_000);
   });
