@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,6 +41,15 @@ describe('bowline', { timeout: 60_000, concurrent: true }, () => {
       kubernetes: { oldest: '1.30', tested: '1.35.8' },
     });
     expect(code).toBe(0);
+  });
+
+  it('ends without an error when the reader of its output closes the pipe', async () => {
+    const main = await bundledProgram('apps/bowline/src/main.ts');
+    const child = spawn(process.execPath, [main, 'up', '--help'], { cwd: root });
+    child.stdout.destroy();
+    const err = child.stderr.setEncoding('utf8').toArray();
+    const [code] = (await once(child, 'close')) as [number];
+    expect([code, await err]).toEqual([0, []]);
   });
 
   it.each([
