@@ -6,7 +6,7 @@ import type { AdmissionRequest } from '../admission.ts';
 const ANY = '*';
 const ADMISSION_GROUP = 'admissionregistration.k8s.io';
 
-/** MatchRules selects requests by their resource and operation, and by names where a rule has any. */
+/** MatchRules selects requests by their resource and operation, and by name if a rule has resourceNames. */
 export interface MatchRules {
   readonly rules: readonly NamedRuleWithOperations[];
   /** Whether a rule for another version of the written resource matches too. */

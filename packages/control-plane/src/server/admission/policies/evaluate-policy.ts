@@ -34,11 +34,13 @@ const NOTHING: Evaluation = { denials: [], annotations: [], annotationProblems: 
 
 /** evaluatePolicy evaluates the expressions of a policy. Expressions without a result deny unless the policy fails open. */
 export function evaluatePolicy(policy: CompiledPolicy, failsOpen: boolean, evaluated: EvaluatedRequest): Evaluation {
-  // Match conditions do not see the namespace.
-  const early = activationFor(policy.environment, { ...evaluated, namespaceObject: null });
-  const conditions = meetsConditions(policy.conditions, early, failsOpen);
-  if ('problem' in conditions) return failed(conditions.problem);
-  if (!conditions.matches) return NOTHING;
+  if (policy.conditions.length > 0) {
+    // Match conditions do not see the namespace.
+    const early = activationFor(policy.environment, { ...evaluated, namespaceObject: null });
+    const conditions = meetsConditions(policy.conditions, early, failsOpen);
+    if ('problem' in conditions) return failed(conditions.problem);
+    if (!conditions.matches) return NOTHING;
+  }
   const activation = activationFor(policy.environment, evaluated);
   const budget = { left: MAX_STEPS };
   const denials: Denial[] = [];

@@ -8,11 +8,13 @@ import { type FieldProblem, isSameJson } from '@bowline/machinery';
 import { MASTERS, type UserInfo } from '../../authentication/user-info.ts';
 import type { Authorizer } from '../../authorization/authorizer.ts';
 import type { Draft } from '../../registry/api-resource.ts';
+import { forbidden } from '../../registry/kinds/shared/problems.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { invalid } from '../../status/api-status.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { keyIn, objectOf } from '../../storage/stored.ts';
 import type { AdmissionPlugin } from '../admission.ts';
+import { findParamKind } from './params.ts';
 import { POLICIES } from './policy.ts';
 
 /** ParamAccessParts holds the dependencies of paramAccess. */
@@ -57,7 +59,7 @@ function policyProblem(
   if (parts.authorizer.authorize(user, all).allowed) return undefined;
   const { kind, apiVersion } = paramKind;
   const which = `the referenced paramKind (kind=${kind}, apiVersion=${apiVersion})`;
-  return refused('spec.paramKind', `user ${goText(user)} must have "get" permission on all objects of ${which}`);
+  return forbidden('spec.paramKind', `user ${userText(user)} must have "get" permission on all objects of ${which}`);
 }
 
 function bindingProblem(
@@ -76,32 +78,27 @@ function bindingProblem(
   const verb = name === '' ? 'list' : 'get';
   const attributes = { isResource: true, verb, group, resource, subresource: '', namespace, name } as const;
   if (authorizer.authorize(user, attributes).allowed) return undefined;
-  const everything = `user ${goText(user)} does not have "${verb}" permission for all groups, versions and resources`;
+  const everything = `user ${userText(user)} does not have "${verb}" permission for all groups, versions and resources`;
   if (!policy)
-    return refused(
+    return forbidden(
       'spec.paramRef',
       `unable to get policy ${policyName} to determine minimum required permissions and ${everything}`,
     );
-  return refused(
+  return forbidden(
     'spec.paramRef',
-    `user ${goText(user)} does not have "${verb}" permission on the object referenced by paramRef`,
+    `user ${userText(user)} does not have "${verb}" permission on the object referenced by paramRef`,
   );
 }
 
 /** paramTarget returns what a user must be able to read; everything if the kind is not known. */
 function paramTarget(registry: Registry, paramKind: ParamKind | undefined): { group: string; resource: string } {
   if (!paramKind) return { group: '*', resource: '*' };
-  const { group, version } = parseApiVersion(paramKind.apiVersion ?? '');
-  const resource = registry.findKind(group, version, paramKind.kind ?? '')?.resource ?? '*';
-  return { group, resource };
+  const { group } = parseApiVersion(paramKind.apiVersion ?? '');
+  return { group, resource: findParamKind(registry, paramKind)?.resource ?? '*' };
 }
 
-function refused(field: string, why: string): FieldProblem {
-  return { field, reason: 'FieldValueForbidden', message: `Forbidden: ${why}` };
-}
-
-/** goText formats a user as the API server does: in the notation of its programming language. */
-function goText({ username, uid = '', groups, extra = {} }: UserInfo): string {
+/** userText formats a user as the API server does: in the notation of its programming language. */
+function userText({ username, uid = '', groups, extra = {} }: UserInfo): string {
   const more = Object.entries(extra)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, values]) => `${key}:[${values.join(' ')}]`);

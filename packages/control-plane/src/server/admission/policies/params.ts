@@ -16,12 +16,18 @@ export class PolicyProblem extends Error {
   override readonly name = 'PolicyProblem';
 }
 
+/** findParamKind returns the resource of a kind of parameters, or undefined if it is not served. */
+export function findParamKind(registry: Registry, { apiVersion = '', kind = '' }: ParamKind): ApiResource | undefined {
+  const { group, version } = parseApiVersion(apiVersion);
+  return registry.findKind(group, version, kind);
+}
+
 /** paramResource returns the resource of the parameters of a policy, or undefined if it has none. */
 export function paramResource(registry: Registry, paramKind: ParamKind | undefined): ApiResource | undefined {
   if (!paramKind) return undefined;
-  const { group, version } = parseApiVersion(paramKind.apiVersion ?? '');
-  const resource = registry.findKind(group, version, paramKind.kind ?? '');
+  const resource = findParamKind(registry, paramKind);
   if (resource) return resource;
+  const { group, version } = parseApiVersion(paramKind.apiVersion ?? '');
   const kind = `${group}/${version}, Kind=${paramKind.kind}`;
   throw new PolicyProblem(`failed to find resource referenced by paramKind: '${kind}'`);
 }

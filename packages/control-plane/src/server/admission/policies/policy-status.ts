@@ -1,10 +1,11 @@
-import type { ValidatingAdmissionPolicy } from '@bowline/kubernetes';
+import { apiVersionOf, type ValidatingAdmissionPolicy } from '@bowline/kubernetes';
 import type { Clock } from '@bowline/machinery';
 import type { FieldTracking } from '../../fields/field-tracking.ts';
 import { draftOf } from '../../printing/render.ts';
 import { loadCelEngine } from '../../registry/kinds/admissionregistration/cel-engine.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { objectOf, type Stored } from '../../storage/stored.ts';
 import { POLICIES } from './policy.ts';
 import { checkTypes } from './type-check.ts';
 
@@ -25,15 +26,17 @@ export interface PolicyStatusOptions {
 export function keepPolicyStatus(options: PolicyStatusOptions): Disposable {
   const { storage, onError } = options;
   let isStopped = false;
-  const check = async (key: string): Promise<void> => {
+  const update = async (stored: Stored): Promise<void> => {
+    // The engine is large: policies of an earlier start need it only when a write matches them.
+    if (isObserved(stored)) return;
     // Asynchronous: all watchers must see the write of the policy before they see the status update.
     await loadCelEngine();
-    if (!isStopped) writeStatus(options, key);
+    if (!isStopped) writeStatus(options, stored.key);
   };
   const watch = storage.watch(POLICIES, ({ current }) => {
-    if (current) check(current.key).catch(onError);
+    if (current) update(current).catch(onError);
   });
-  for (const { key } of storage.select(POLICIES)) check(key).catch(onError);
+  for (const stored of storage.select(POLICIES)) update(stored).catch(onError);
   return {
     [Symbol.dispose]() {
       isStopped = true;
@@ -42,22 +45,26 @@ export function keepPolicyStatus(options: PolicyStatusOptions): Disposable {
   };
 }
 
+/** isObserved reports whether the status is that of the current spec. */
+function isObserved(stored: Stored): boolean {
+  const { metadata, status } = objectOf(stored) as ValidatingAdmissionPolicy;
+  return (metadata?.generation ?? 0) <= (status?.observedGeneration ?? 0);
+}
+
 function writeStatus({ storage, registry, fields, clock }: PolicyStatusOptions, key: string): void {
   const stored = storage.get(POLICIES, key);
   const resource = registry.find('admissionregistration.k8s.io', 'v1', 'validatingadmissionpolicies');
-  if (!stored || !resource) return;
+  if (!stored || !resource || isObserved(stored)) return;
   const old = draftOf(stored);
-  const { metadata, spec = {}, status } = old as ValidatingAdmissionPolicy;
-  const generation = metadata?.generation ?? 0;
-  if (generation <= (status?.observedGeneration ?? 0)) return;
+  const { metadata, spec = {} } = old as ValidatingAdmissionPolicy;
   const warnings = checkTypes(spec, registry);
   const typeChecking = warnings.length === 0 ? {} : { expressionWarnings: warnings };
-  const { apiVersion, kind, name } = {
-    apiVersion: `${resource.group}/${resource.version}`,
+  const applied = {
+    apiVersion: apiVersionOf(resource),
     kind: resource.kind,
-    name: metadata?.name,
+    metadata: { name: metadata?.name },
+    status: { observedGeneration: metadata?.generation, typeChecking },
   };
-  const applied = { apiVersion, kind, metadata: { name }, status: { observedGeneration: generation, typeChecking } };
   const writer = { manager: MANAGER, subresource: 'status', now: clock.now(), force: true };
   storage.update(POLICIES, key, stored.revision, fields.apply(resource, old, applied, writer));
 }

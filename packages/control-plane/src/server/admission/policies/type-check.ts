@@ -1,9 +1,10 @@
-import { type ExpressionWarning, parseApiVersion, type ValidatingAdmissionPolicy } from '@bowline/kubernetes';
+import type { ExpressionWarning, ValidatingAdmissionPolicy } from '@bowline/kubernetes';
 import { BowlineError } from '@bowline/machinery';
 import type { ApiResource } from '../../registry/api-resource.ts';
 import { syntaxProblem } from '../../registry/kinds/admissionregistration/expression-problems.ts';
 import { policyEnvironment } from '../../registry/kinds/admissionregistration/policy-environment.ts';
 import type { Registry } from '../../registry/registry.ts';
+import { findParamKind } from './params.ts';
 import { variableTypeOf } from './variable-types.ts';
 
 type Spec = NonNullable<ValidatingAdmissionPolicy['spec']>;
@@ -69,8 +70,7 @@ function attempt(compile: () => unknown): string | undefined {
 
 function paramType(paramKind: Spec['paramKind'], registry: Registry) {
   if (!paramKind) return undefined;
-  const { group, version } = parseApiVersion(paramKind.apiVersion ?? '');
-  const resource = registry.findKind(group, version, paramKind.kind ?? '');
+  const resource = findParamKind(registry, paramKind);
   return (resource && variableTypeOf(resource)) ?? 'dyn';
 }
 

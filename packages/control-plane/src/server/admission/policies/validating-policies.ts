@@ -86,14 +86,14 @@ function refusalsBy(parts: PolicyParts, { policy, resource }: Matching, request:
   };
   const paramKind = configure(undefined, () => ({ resource: paramResource(parts.registry, policy.spec.paramKind) }));
   if (!paramKind) return refusals;
+  const { authorizer } = parts;
+  const namespaceObject = namespaceOf(parts.storage, request);
   for (const binding of policy.bindings) {
     if (binding.match && !matchingResource(parts, binding.match, request)) continue;
     const params = configure(binding, () =>
       paramsFor(parts.storage, paramKind.resource, binding.paramRef, request.namespace),
     );
     if (!params || params.length === 0) continue;
-    const { authorizer } = parts;
-    const namespaceObject = namespaceOf(parts.storage, request);
     for (const param of params) {
       const evaluated = { request, resource, authorizer, params: param, namespaceObject };
       const evaluation = evaluatePolicy(compiledPolicy(policy), policy.failsOpen, evaluated);

@@ -24,7 +24,7 @@ export const validatingAdmissionPolicyBindingRules: KindRules = {
         selector,
       } = as<ValidatingAdmissionPolicyBinding>(object).spec?.paramRef ?? {};
       if (name !== '') return `${namespace || '*'}/${name}`;
-      return selector ? goText(selector) : '<unset>';
+      return selector ? structText(selector) : '<unset>';
     }),
     AGE,
   ],
@@ -35,8 +35,8 @@ function asBinding(object: Draft): PartialObject<ValidatingAdmissionPolicyBindin
   return object as PartialObject<ValidatingAdmissionPolicyBinding>;
 }
 
-/** goText formats a selector as the API server displays it: in the notation of its programming language. */
-function goText({ matchLabels = {}, matchExpressions = [] }: PartialObject<LabelSelector>): string {
+/** structText formats a selector as the API server displays it: in the notation of its programming language. */
+function structText({ matchLabels = {}, matchExpressions = [] }: PartialObject<LabelSelector>): string {
   const labels = Object.entries(matchLabels)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, value]) => `${key}: ${value},`);

@@ -1,6 +1,6 @@
 import type { ValidatingAdmissionPolicy } from '@bowline/kubernetes';
 import type { Draft } from '../../api-resource.ts';
-import type { KindRules } from '../../built-in-strategy.ts';
+import { type KindRules, statusStrategy } from '../../built-in-strategy.ts';
 import { AGE, as, column, count } from '../shared/column.ts';
 import type { PartialObject } from '../shared/partial-object.ts';
 import { loadCelEngine } from './cel-engine.ts';
@@ -21,14 +21,8 @@ export const validatingAdmissionPolicyRules: KindRules = {
   subresources: {
     status: (whole) => ({
       strategy: {
-        ...whole,
-        loadForValidate: undefined,
-        prepareForUpdate(object, old) {
-          const { status, metadata } = object;
-          Object.assign(object, structuredClone(old), { metadata, status });
-        },
+        ...statusStrategy(whole),
         validate: (object) => policyStatusProblems(asPolicy(object).status ?? {}),
-        countsGeneration: undefined,
       },
     }),
   },
