@@ -1,4 +1,5 @@
 import { s } from '@bowline/runtime/resource';
+import { contentKey } from './content-key.ts';
 import { mirroring } from './mirroring.ts';
 
 const USB_ID = '^(0[xX])?[0-9a-fA-F]{4}$';
@@ -45,14 +46,13 @@ const toleration = s.object({
   tolerationSeconds: s.integer().optional(),
 });
 
-const secretKey = s.object({
+const secretKeyFields = {
   name: s.dnsSubdomain().describe('The name of a Secret in the namespace of the HSMDevice.'),
-  key: s.string().minLength(1).maxLength(253).pattern('^[-._a-zA-Z0-9]+$').describe('The key in the Secret.'),
-});
+  key: contentKey().describe('The key in the Secret.'),
+};
 
 const pinSecret = s.object({
-  name: s.dnsSubdomain().describe('The name of a Secret in the namespace of the HSMDevice.'),
-  key: s.string().minLength(1).maxLength(253).pattern('^[-._a-zA-Z0-9]+$').describe('The key in the Secret.'),
+  ...secretKeyFields,
   namespace: s.dnsLabel().describe('Only the namespace of the HSMDevice is accepted. Defaults to it.').optional(),
 });
 
@@ -68,7 +68,7 @@ const pkcs11 = s
     tokenLabel: s.string().maxLength(32).describe('The label of the token.').optional(),
     pinSecret: pinSecret.describe('Where the PIN of the token is stored.').optional(),
     autoProvision: s.boolean().default(false).describe('Whether a blank token is initialized.'),
-    soPinSecret: secretKey.describe('Where the PIN of the security officer is stored.').optional(),
+    soPinSecret: s.object(secretKeyFields).describe('Where the PIN of the security officer is stored.').optional(),
     pcscd: s
       .boolean()
       .describe('Whether the agent runs pcscd. Defaults to true for PicoHSM and SmartCard-HSM.')

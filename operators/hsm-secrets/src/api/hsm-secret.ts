@@ -1,10 +1,10 @@
 import type { ObjectOf } from '@bowline/kubernetes';
 import { defineResource, s } from '@bowline/runtime/resource';
+import { contentKey } from './content-key.ts';
 import { GROUP, VERSION } from './names.ts';
 
 /** A path on a device. `_metadata` is where a device keeps what belongs to a secret. */
 const PATH = '^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$';
-const key = () => s.string().minLength(1).maxLength(253).pattern('^[-._a-zA-Z0-9]+$');
 
 const spec = s.object({
   parentRef: s
@@ -32,7 +32,12 @@ const spec = s.object({
   secretName: s.dnsSubdomain().describe('The name of the Secret. Defaults to the name of this object.').optional(),
   secretType: s.string().maxLength(253).default('Opaque').describe('The type of the Secret.'),
   keys: s
-    .array(s.object({ from: key().describe('The key on the device.'), to: key().describe('The key in the Secret.') }))
+    .array(
+      s.object({
+        from: contentKey().describe('The key on the device.'),
+        to: contentKey().describe('The key in the Secret.'),
+      }),
+    )
     .maxItems(64)
     .listType('atomic')
     .describe('The keys to deliver, with their new names. Defaults to all.')

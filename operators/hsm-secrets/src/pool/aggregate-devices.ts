@@ -2,7 +2,7 @@ import { formatMicroTime, parseTime } from '@bowline/machinery';
 import type { DeviceRow } from '../api/hsm-pool.ts';
 import { resourceName } from '../api/names.ts';
 import type { ReportedDevice } from '../reports/report.ts';
-import { type AggregationInput, isBacking } from './aggregate.ts';
+import { type AggregationInput, isBacking } from './aggregation-input.ts';
 import type { PodState } from './pod-states.ts';
 
 /** DuplicateSerial is a serial number that several nodes report at the same time. */

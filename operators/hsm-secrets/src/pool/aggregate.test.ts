@@ -2,7 +2,8 @@ import { formatMicroTime } from '@bowline/machinery';
 import { describe, expect, it } from 'vitest';
 import type { DeviceRow, PodRow } from '../api/hsm-pool.ts';
 import type { Report, ReportedDevice } from '../reports/report.ts';
-import { type Aggregation, aggregate, type ObservedPod } from './aggregate.ts';
+import { type Aggregation, aggregate } from './aggregate.ts';
+import type { ObservedPod } from './aggregation-input.ts';
 
 const GRACE = 300_000;
 const START = Date.parse('2025-08-19T10:00:00Z');

@@ -1,7 +1,7 @@
 import { parseTime } from '@bowline/machinery';
 import type { PodRow } from '../api/hsm-pool.ts';
 import type { Report } from '../reports/report.ts';
-import type { AggregationInput } from './aggregate.ts';
+import type { AggregationInput } from './aggregation-input.ts';
 
 /** PodState is the latest known report of a pod, and when it was last confirmed. */
 export interface PodState
