@@ -19,8 +19,8 @@ const onControlPlane = {
 };
 
 /**
- * Unit tests run in a project without a control plane on request, and otherwise together with the tests on the embedded one: one
- * project loads the packages once.
+ * The project `node` runs only unit tests and starts no control plane. `npm test` runs them in the project `embedded`, so that the
+ * packages are loaded once.
  *
  * Three kinds of test, told apart by their file name:
  * `x.test.ts` needs nothing; `x.cluster.test.ts` is a behaviour test that is written once and runs on every kind of control

@@ -15,7 +15,7 @@ const timeoutMs = 120_000;
 const inFlight = 32;
 const namespace = 'bench-writes';
 const phases = ['create', 'update'] as const;
-/** The number of admission policies of the writer that has any. */
+/** How many admission policies the writer `policies` creates. */
 const POLICIES = 10;
 
 type Phase = (typeof phases)[number];
