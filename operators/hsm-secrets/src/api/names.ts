@@ -1,4 +1,11 @@
 import { hash } from 'node:crypto';
+import { MANAGED_BY } from '@bowline/runtime/install';
+
+/**
+ * OPERATOR is the identity of the operator. Its Lease, field managers and other names are derived from it. They are
+ * API.
+ */
+export const OPERATOR = { name: 'hsm-secrets', domain: 'bowline.dev' } as const;
 
 /** GROUP is the API group of the kinds; it prefixes the labels, the annotations and the finalizer. They are API. */
 export const GROUP = 'hsm.j5t.io';
@@ -7,6 +14,65 @@ export const VERSION = 'v1alpha1';
 
 /** MAX_DEVICE_NAME_LENGTH leaves room for the suffixes of the names of created objects. */
 export const MAX_DEVICE_NAME_LENGTH = 40;
+
+/** REPORT_ANNOTATION is the annotation in which a discovery pod reports the devices of its node, as JSON. */
+export const REPORT_ANNOTATION: string = `${GROUP}/device-report`;
+
+/**
+ * TEST_MODE_ANNOTATION, set to "true" on an HSMDevice, runs discovery and agents without access to the node: no host
+ * paths, no root, no device plugin.
+ */
+export const TEST_MODE_ANNOTATION: string = `${GROUP}/test-mode`;
+
+/** LABELS are the labels of created objects. They are API. */
+export const LABELS = {
+  name: 'app.kubernetes.io/name',
+  component: 'app.kubernetes.io/component',
+  managedBy: MANAGED_BY,
+  /** The name of the HSMDevice. */
+  device: `${GROUP}/device`,
+  /** On pods: the hash of the template that they were created from. */
+  templateHash: `${GROUP}/template-hash`,
+} as const;
+
+/** Component is the part of the operator that an object belongs to. */
+export type Component = 'pool' | 'discovery' | 'agent';
+
+/** MANAGER is the value of the label `managedBy`. */
+export const MANAGER = 'bowline-hsm-secrets';
+
+/** DISCOVERY_SELECTOR selects the pods that may carry reports. */
+export const DISCOVERY_SELECTOR: string = `${LABELS.component}=discovery`;
+
+/** labelsOf returns the labels of the objects that are created for an HSMDevice. */
+export function labelsOf(component: Component, device: string): Readonly<Record<string, string>> {
+  return {
+    [LABELS.name]: 'hsm-secrets-operator',
+    [LABELS.component]: component,
+    [LABELS.device]: device,
+    [LABELS.managedBy]: MANAGER,
+  };
+}
+
+/** poolName returns the name of the HSMPool of an HSMDevice. */
+export function poolName(device: string): string {
+  return `${device}-pool`;
+}
+
+/** discoveryName returns the name of the DaemonSet, ServiceAccount and RoleBinding of discovery. */
+export function discoveryName(device: string): string {
+  return `${device}-discovery`;
+}
+
+/** agentAccountName returns the name of the ServiceAccount and the NetworkPolicy of the agents of an HSMDevice. */
+export function agentAccountName(device: string): string {
+  return `${device}-agent`;
+}
+
+/** agentTlsName returns the name of the Secret with the certificate of the agents of an HSMDevice. */
+export function agentTlsName(device: string): string {
+  return `${device}-agent-tls`;
+}
 
 const MAX_LABEL_LENGTH = 63;
 
