@@ -1,8 +1,8 @@
 import { formatMicroTime, VirtualClock } from '@bowline/machinery';
 import { describe, expect, it } from 'vitest';
 import type { PodRow } from '../api/hsm-pool.ts';
+import { heartbeatMs } from '../reports/heartbeat.ts';
 import { Confirmations } from './confirmations.ts';
-import { heartbeatMs } from './heartbeat.ts';
 
 const GRACE = 300_000;
 const FIRST = '2020-01-01T00:00:00Z';

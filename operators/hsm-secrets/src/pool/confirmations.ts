@@ -1,6 +1,6 @@
 import { type Clock, parseTime } from '@bowline/machinery';
 import type { PodRow } from '../api/hsm-pool.ts';
-import { heartbeatMs } from './heartbeat.ts';
+import { heartbeatMs } from '../reports/heartbeat.ts';
 
 interface Confirmation {
   /** The `lastReportTime` of the report; undefined for a pod that is gone. */
