@@ -1,11 +1,12 @@
 import { keyOf } from '@bowline/kubernetes';
 import { controller, slow } from '@bowline/runtime';
+import type { KeyStream } from '@bowline/runtime/controller';
 import { Checkout } from './checkout.ts';
-import type { Pushes } from './pushes.ts';
 
 /** GitDeps holds the dependencies of the controller besides the cluster. */
 export interface GitDeps {
-  readonly pushes: Pushes;
+  /** The repositories that were pushed to. */
+  readonly pushes: KeyStream;
   /** headOf returns the revision of a repository, or undefined if the repository does not exist. */
   readonly headOf: (repository: string, signal: AbortSignal) => Promise<string | undefined>;
 }

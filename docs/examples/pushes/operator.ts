@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import { untilAborted } from '@bowline/machinery';
 import { defineOperator, type Operator } from '@bowline/runtime';
+import { KeyStream } from '@bowline/runtime/controller';
 import type { Service } from '@bowline/runtime/manager';
 import { Checkout } from './checkout.ts';
 import { checkouts, type GitDeps } from './controller.ts';
-import { Pushes } from './pushes.ts';
 
 /** GitOptions configures the operator. */
 export interface GitOptions extends Pick<GitDeps, 'headOf'> {
@@ -43,7 +43,7 @@ export function git({ headOf, onListening }: GitOptions): Operator {
     domain: 'example.com',
     resources: [Checkout],
     controllers: [checkouts],
-    setup: () => ({ pushes: new Pushes(), headOf }),
+    setup: () => ({ pushes: new KeyStream(), headOf }),
     services: [receiver(onListening)],
   });
 }

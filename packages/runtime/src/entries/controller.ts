@@ -3,6 +3,7 @@ export type * from '../controller/builder-steps.ts';
 export type * from '../controller/context.ts';
 export type * from '../controller/controller.ts';
 export type { ControllerState } from '../controller/controller-runner.ts';
+export { KeyStream, type KeyStreamOptions } from '../controller/key-stream.ts';
 export type { LiveClient } from '../controller/live-client.ts';
 export type { Change, Predicate } from '../controller/predicates.ts';
 export { SlowError, TerminalError } from '../controller/reconcile-error.ts';
