@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { ObjectKey, ObjectMeta } from '@bowline/kubernetes';
 import { MANAGED_BY } from '@bowline/runtime/install';
 
 /**
@@ -23,6 +24,22 @@ export const REPORT_ANNOTATION: string = `${GROUP}/device-report`;
  * paths, no root, no device plugin.
  */
 export const TEST_MODE_ANNOTATION: string = `${GROUP}/test-mode`;
+
+/** isTestMode reports whether an HSMDevice runs without access to the node. */
+export function isTestMode(metadata: ObjectMeta | undefined): boolean {
+  return metadata?.annotations?.[TEST_MODE_ANNOTATION] === 'true';
+}
+
+/** AGENT_PORT is the port on which agents serve the manager. */
+export const AGENT_PORT = 9090;
+
+/** agentServerName returns the name in the certificate of the agents of an HSMDevice, whatever their addresses are. */
+export function agentServerName({ namespace, name }: ObjectKey): string {
+  return `${name}.${namespace}.agent.hsm-secrets`;
+}
+
+/** MANAGER_NAME is the name in the client certificate of the manager, the only one that agents accept. */
+export const MANAGER_NAME = 'manager.hsm-secrets';
 
 /** LABELS are the labels of created objects. They are API. */
 export const LABELS = {
