@@ -18,6 +18,8 @@ export interface UsbDevice {
 
 /** HostTree is a generated part of the file systems of a node. */
 export interface HostTree extends HostRoots, AsyncDisposable {
+  readonly run: string;
+  /** plug adds a device to sysfs, and then its node to `/dev/bus/usb`, like the kernel. */
   plug(port: string, device: UsbDevice): Promise<void>;
   unplug(port: string): Promise<void>;
   /** write creates a file in `/dev` or, with the path of the file, anywhere below the roots. */
@@ -28,10 +30,12 @@ export interface HostTree extends HostRoots, AsyncDisposable {
 /** createHostTree creates empty file systems in a temporary folder. */
 export async function createHostTree(): Promise<HostTree> {
   const root = await mkdtemp(join(tmpdir(), 'hsm-host-'));
-  const [sysfs, dev] = [join(root, 'sys'), join(root, 'dev')];
+  const [sysfs, dev, run] = [join(root, 'sys'), join(root, 'dev'), join(root, 'run')];
   const usb = join(sysfs, 'bus/usb/devices');
   await mkdir(usb, { recursive: true });
   await mkdir(dev, { recursive: true });
+  await mkdir(run, { recursive: true });
+  const nodes = new Map<string, string>();
   const write: HostTree['write'] = async (path, text, mode) => {
     const file = join(root, path);
     await mkdir(dirname(file), { recursive: true });
@@ -42,6 +46,7 @@ export async function createHostTree(): Promise<HostTree> {
   return {
     sysfs,
     dev,
+    run,
     write,
     remove,
     async plug(port, { vendorId, productId, serial, bus, device, classes = ['0b'], manufacturer, product }) {
@@ -58,10 +63,14 @@ export async function createHostTree(): Promise<HostTree> {
         if (value !== undefined) await write(`sys/bus/usb/devices/${port}/${name}`, `${value}\n`);
       for (const [index, each] of classes.entries())
         await write(`sys/bus/usb/devices/${port}:1.${index}/bInterfaceClass`, `${each}\n`);
+      const node = `dev/bus/usb/${String(bus).padStart(3, '0')}/${String(device).padStart(3, '0')}`;
+      nodes.set(port, node);
+      await write(node, '');
     },
     async unplug(port) {
       for (const name of [port, ...[0, 1, 2, 3].map((index) => `${port}:1.${index}`)])
         await remove(`sys/bus/usb/devices/${name}`);
+      await remove(nodes.get(port) ?? `dev/bus/usb/${port}`);
     },
     async [Symbol.asyncDispose]() {
       await rm(root, { recursive: true, force: true });

@@ -50,7 +50,7 @@ async function readDevice(
   const [vendorId, productId, serial, bus, device] = await Promise.all(
     ['idVendor', 'idProduct', 'serial', 'busnum', 'devnum'].map(attribute),
   );
-  // A hub has no such files; a device that is being removed loses them while they are read.
+  // A device that is being removed loses its files while they are read.
   if (!vendorId || !productId || !bus || !device) return undefined;
   const isWanted = usb.some((match) => matches(match, vendorId, productId, serial));
   if (!isWanted && !(autoDiscovery && (await hasSmartCard(folder, interfaces)))) return undefined;

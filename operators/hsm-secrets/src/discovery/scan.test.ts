@@ -1,3 +1,5 @@
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HSMDevice } from '../api/hsm-device.ts';
 import { createHostTree, type UsbDevice } from './host-tree.test-support.ts';
@@ -17,7 +19,7 @@ const KEYBOARD: UsbDevice = { vendorId: '046d', productId: 'c31c', bus: 1, devic
 
 const specOf = (discovery?: object) => HSMDevice.withDefaults({ spec: { deviceType: 'PicoHSM', discovery } }).spec;
 
-describe('USB devices', () => {
+describe('scenario 41 USB devices', () => {
   it('with a smart card interface are found by default', async () => {
     await using host = await createHostTree();
     await host.plug('1-1', PICO);
@@ -87,7 +89,7 @@ describe('USB devices', () => {
   });
 });
 
-describe('device nodes', () => {
+describe('scenario 41 device nodes', () => {
   it('are found by their path, and need their permission bits', async () => {
     await using host = await createHostTree();
     await host.write('dev/ttyACM0', '', 0o660);
@@ -105,6 +107,37 @@ describe('device nodes', () => {
     ]);
     expect(await found({ path: '/dev/hsm/**' })).toEqual([['/dev/hsm/a/token', true]]);
     expect(await found({ path: '/dev/none/*' })).toEqual([]);
+  });
+
+  it('are links to nodes, as far as these exist', async () => {
+    await using host = await createHostTree();
+    await host.write('dev/ttyACM0', '');
+    await host.write('dev/serial/by-id/file', '');
+    await symlink('../../ttyACM0', join(host.dev, 'serial/by-id/usb-Pico'));
+    await symlink('../../ttyACM1', join(host.dev, 'serial/by-id/usb-Removed'));
+    expect(await scan(specOf({ devicePath: { path: '/dev/serial/by-id/usb-*' } }), host)).toMatchObject([
+      { devicePath: '/dev/serial/by-id/usb-Pico', available: true },
+    ]);
+  });
+
+  it('with a path that no report can hold are skipped', async () => {
+    await using host = await createHostTree();
+    await host.write(`dev/${`${'x'.repeat(250)}/`.repeat(5)}z`, '');
+    await host.write('dev/short', '');
+    expect((await scan(specOf({ devicePath: { path: '/dev/**' } }), host)).map(({ devicePath }) => devicePath)).toEqual(
+      ['/dev/short'],
+    );
+  });
+
+  it('cannot be found in a folder that cannot be read, which the error names', async () => {
+    await using host = await createHostTree();
+    await expect(scan(specOf({ devicePath: { path: '/dev/*' } }), { ...host, dev: '/nothing' })).rejects.toThrow(
+      'cannot read /nothing; mount the /dev of the node, and give its path with --dev',
+    );
+    // A name that no file system accepts fails in another way than a missing folder.
+    await expect(scan(specOf({ devicePath: { path: `/dev/${'x'.repeat(300)}/*` } }), host)).rejects.toMatchObject({
+      code: 'BOWLINE_HSM_SCAN',
+    });
   });
 
   it.each([

@@ -7,7 +7,10 @@ import { scanUsb } from './scan-usb.ts';
  * scan searches this node for the devices of an HSMDevice. A device that is found in two ways is listed once. It
  * throws an error that names the folder if the node cannot be searched.
  */
-export async function scan(spec: HSMDevice['spec'], roots: HostRoots): Promise<readonly FoundDevice[]> {
+export async function scan(
+  spec: Pick<HSMDevice['spec'], 'discovery'>,
+  roots: HostRoots,
+): Promise<readonly FoundDevice[]> {
   const { autoDiscovery, usb = [], devicePath } = spec.discovery ?? { autoDiscovery: true };
   const found = new Map<string, FoundDevice>();
   if (autoDiscovery || usb.length > 0)
