@@ -38,7 +38,12 @@ export const config = s.object({
     .optional(),
   agent: s
     .object({
-      callTimeout: s.duration().min('1s').max('10m').default('30s').describe('The maximum duration of a call to an agent.'),
+      callTimeout: s
+        .duration()
+        .min('1s')
+        .max('10m')
+        .default('30s')
+        .describe('The maximum duration of a call to an agent.'),
     })
     .default({}),
   mirror: s

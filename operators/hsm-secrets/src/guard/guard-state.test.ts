@@ -11,7 +11,12 @@ it.each<[string, Parameters<typeof guardState>[1], Parameters<typeof guardState>
   ['a policy ignores failures', [policy('a'), policy('b', false)], [binding('a'), binding('b')], 'PolicyMissing'],
   ['a binding is missing', [policy('a'), policy('b')], [binding('b')], 'BindingMissing'],
   ['a binding only warns', [policy('a'), policy('b')], [binding('a'), binding('b', false)], 'BindingMissing'],
-  ['a binding is for another policy', [policy('a'), policy('b')], [binding('a'), binding('b', true, 'c')], 'BindingMissing'],
+  [
+    'a binding is for another policy',
+    [policy('a'), policy('b')],
+    [binding('a'), binding('b', true, 'c')],
+    'BindingMissing',
+  ],
 ])('when %s', (_, policies, bindings, reason) => {
   const state = guardState(NAMES, policies, bindings);
   expect([state.reason, state.isGuarded]).toEqual([reason, reason === 'Guarded']);

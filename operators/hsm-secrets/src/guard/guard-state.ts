@@ -59,7 +59,9 @@ export function guardState(
     return { isGuarded: false, reason: 'PolicyMissing', message };
   }
   const isInEffect = (name: string): boolean =>
-    bindings.some((binding) => binding.name === name && binding.isDenying && names.policies.includes(binding.policyName));
+    bindings.some(
+      (binding) => binding.name === name && binding.isDenying && names.policies.includes(binding.policyName),
+    );
   const unbound = names.bindings.find((name) => !isInEffect(name));
   if (unbound !== undefined) {
     const message = `the ValidatingAdmissionPolicyBinding ${unbound} is missing or does not deny, so anyone who may change pods can forge reports; ${remedy}`;

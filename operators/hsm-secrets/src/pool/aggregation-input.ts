@@ -8,6 +8,8 @@ export interface ObservedPod {
   readonly nodeName: string;
   /** Undefined for a pod without a report, or whose report does not count. */
   readonly report: Report | undefined;
+  /** Identifies the report. */
+  readonly reportVersion?: string | undefined;
 }
 
 /** AggregationInput is everything that the content of a pool follows from. */

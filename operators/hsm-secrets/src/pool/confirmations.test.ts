@@ -13,6 +13,16 @@ function start() {
   return { clock, confirmations: new Confirmations(clock), begin: clock.now() };
 }
 
+/** The time of the manager's clock, or of a clock that is ahead of it. */
+function at(clock: VirtualClock, aheadMs = 0): string {
+  return formatMicroTime(clock.now() + aheadMs);
+}
+
+/** A report whose version is its time. */
+function report(podUID: string, lastReportTime: string) {
+  return { podUID, version: lastReportTime, lastReportTime };
+}
+
 function row(fresh: boolean, observedAt: number): PodRow {
   return {
     podName: 'p',
@@ -38,17 +48,17 @@ it.each([
 describe('a report', () => {
   it('is confirmed when it appears and whenever it changes, by the clock of the manager', async () => {
     const { clock, confirmations, begin } = start();
-    confirmations.observe('u', FIRST, undefined, GRACE);
+    confirmations.observe(report('u', FIRST), undefined, GRACE);
     await clock.advance(10_000);
-    confirmations.observe('u', FIRST, undefined, GRACE);
+    confirmations.observe(report('u', FIRST), undefined, GRACE);
     expect(confirmations.confirmedAt('u')).toBe(begin);
-    confirmations.observe('u', SECOND, undefined, GRACE);
+    confirmations.observe(report('u', SECOND), undefined, GRACE);
     expect(confirmations.confirmedAt('u')).toBe(begin + 10_000);
   });
 
   it('is confirmed once more when its pod is gone', async () => {
     const { clock, confirmations, begin } = start();
-    confirmations.observe('u', FIRST, undefined, GRACE);
+    confirmations.observe(report('u', FIRST), undefined, GRACE);
     await clock.advance(10_000);
     confirmations.observeGone(row(true, begin));
     await clock.advance(10_000);
@@ -58,32 +68,78 @@ describe('a report', () => {
 
   it('of pods that no longer matter is forgotten', () => {
     const { confirmations } = start();
-    confirmations.observe('a', FIRST, undefined, GRACE);
-    confirmations.observe('b', FIRST, undefined, GRACE);
-    confirmations.keepOnly(new Set(['b']));
-    expect([confirmations.confirmedAt('a'), confirmations.confirmedAt('b') !== undefined]).toEqual([undefined, true]);
+    confirmations.observe(report('a', FIRST), undefined, GRACE);
+    confirmations.forget('a');
+    expect(confirmations.confirmedAt('a')).toBeUndefined();
+  });
+
+  it('wakes the pool in which its pod was stale, once', async () => {
+    const { clock, confirmations } = start();
+    confirmations.observe(report('a', at(clock)), undefined, GRACE);
+    await clock.advance(GRACE + 1);
+    confirmations.wakeWithNextReport('a', 'ns/pool');
+    const late = report('a', at(clock));
+    expect(confirmations.heartbeat(late, 'ns/other')).toBe('ns/pool');
+    expect(confirmations.heartbeat(late, 'ns/other')).toBeUndefined();
+    await clock.advance(1_000);
+    expect(confirmations.heartbeat(report('a', at(clock)), 'ns/other')).toBeUndefined();
+  });
+
+  it('of a pod that the pool has not observed yet is left to the pool', () => {
+    const { confirmations } = start();
+    expect(confirmations.heartbeat(report('a', FIRST), 'ns/pool')).toBeUndefined();
+    expect(confirmations.confirmedAt('a')).toBeUndefined();
+  });
+
+  it('tells whether the clock of its node is off, and wakes the pool when that changes', async () => {
+    const { clock, confirmations } = start();
+    confirmations.observe(report('a', FIRST), undefined, GRACE);
+    expect(confirmations.hasClockSkew('a')).toBeUndefined();
+    await clock.advance(1_000);
+    expect(confirmations.heartbeat(report('a', at(clock, 30_000)), 'ns/pool')).toBeUndefined();
+    expect(confirmations.hasClockSkew('a')).toBe(false);
+    expect(confirmations.heartbeat(report('a', at(clock, 30_001)), 'ns/pool')).toBe('ns/pool');
+    expect(confirmations.hasClockSkew('a')).toBe(true);
+    expect(confirmations.heartbeat(report('a', at(clock, -30_001)), 'ns/pool')).toBeUndefined();
+    expect(confirmations.heartbeat(report('a', at(clock)), 'ns/pool')).toBe('ns/pool');
+  });
+});
+
+describe('after an outage of the API server', () => {
+  it('fresh reports have two heartbeats to be confirmed, and stale ones stay stale', async () => {
+    const { clock, confirmations, begin } = start();
+    confirmations.observe(report('u', FIRST), undefined, GRACE);
+    await clock.advance(2 * GRACE);
+    confirmations.endOutage('ns/pool', [row(true, begin)], GRACE);
+    expect(confirmations.confirmedAt('u')).toBe(begin);
+    confirmations.beginOutage('ns/pool');
+    confirmations.endOutage('ns/pool', [row(false, begin)], GRACE);
+    expect(confirmations.confirmedAt('u')).toBe(begin);
+    confirmations.beginOutage('ns/pool');
+    confirmations.endOutage('ns/pool', [row(true, begin)], GRACE);
+    expect((confirmations.confirmedAt('u') ?? 0) + GRACE).toBe(clock.now() + 120_000);
   });
 });
 
 describe('after a start', () => {
   it('a fresh report has two heartbeats to be confirmed', () => {
     const { confirmations, begin } = start();
-    confirmations.observe('u', FIRST, row(true, begin - 10 * GRACE), GRACE);
+    confirmations.observe(report('u', FIRST), row(true, begin - 10 * GRACE), GRACE);
     expect((confirmations.confirmedAt('u') ?? 0) + GRACE).toBe(begin + 120_000);
   });
 
   it('a stale report stays stale until it changes', () => {
     const { confirmations, begin } = start();
     const stale = row(false, begin - 2 * GRACE);
-    confirmations.observe('u', FIRST, stale, GRACE);
+    confirmations.observe(report('u', FIRST), stale, GRACE);
     expect(confirmations.confirmedAt('u')).toBe(begin - 2 * GRACE);
-    confirmations.observe('u', SECOND, stale, GRACE);
+    confirmations.observe(report('u', SECOND), stale, GRACE);
     expect(confirmations.confirmedAt('u')).toBe(begin);
   });
 
   it('a stale report that has changed in the meantime is confirmed', () => {
     const { confirmations, begin } = start();
-    confirmations.observe('u', SECOND, row(false, begin - 2 * GRACE), GRACE);
+    confirmations.observe(report('u', SECOND), row(false, begin - 2 * GRACE), GRACE);
     expect(confirmations.confirmedAt('u')).toBe(begin);
   });
 

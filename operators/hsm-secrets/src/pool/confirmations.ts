@@ -2,12 +2,28 @@ import { type Clock, parseTime } from '@bowline/machinery';
 import type { PodRow } from '../api/hsm-pool.ts';
 import { heartbeatMs } from '../reports/heartbeat.ts';
 
+/** ObservedReport identifies a report of a pod. */
+export interface ObservedReport {
+  readonly podUID: string;
+  /** Differs for every report of a pod. */
+  readonly version: string;
+  /** By the clock of the node. */
+  readonly lastReportTime: string;
+}
+
 interface Confirmation {
-  /** The `lastReportTime` of the report; undefined for a pod that is gone. */
-  readonly reportTime: string | undefined;
+  /** Undefined for a pod that no longer exists or has ended. */
+  readonly version: string | undefined;
   /** When the manager confirmed it, by the manager's clock. */
   readonly at: number;
+  /** How far the clock of the node is ahead. Undefined until a report was observed when it changed. */
+  readonly clockSkewMs: number | undefined;
+  /** The pool to reconcile with the next report, because the pod is stale there. */
+  readonly wakesPool: string | undefined;
 }
+
+/** Clocks of nodes may differ this much from the manager's, which includes the delay of a report. */
+const MAX_CLOCK_SKEW_MS = 30_000;
 
 /**
  * Confirmations remembers when the manager last observed a change of each pod's report, and once more when it observed
@@ -17,6 +33,7 @@ interface Confirmation {
 export class Confirmations {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #byPod = new Map<string, Confirmation>();
+  readonly #outages = new Set<string>();
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
@@ -27,16 +44,45 @@ export class Confirmations {
     return this.#byPod.get(podUID)?.at;
   }
 
+  /** hasClockSkew reports whether the clock of a pod's node is off; undefined if that is not known yet. */
+  hasClockSkew(podUID: string): boolean | undefined {
+    const skew = this.#byPod.get(podUID)?.clockSkewMs;
+    return skew === undefined ? undefined : isSkewed(skew);
+  }
+
   /**
    * observe records the report of a pod. A report that is new or has changed is confirmed now. The first observation
    * after a start follows from the row that the status has.
    */
-  observe(podUID: string, reportTime: string, row: PodRow | undefined, gracePeriodMs: number): void {
+  observe(report: ObservedReport, row: PodRow | undefined, gracePeriodMs: number): void {
+    const { podUID, version, lastReportTime } = report;
     const before = this.#byPod.get(podUID);
-    if (before?.reportTime === reportTime) return;
-    const isFirst = before === undefined && row !== undefined;
-    const at = isFirst ? this.#resumedAt(row, reportTime, gracePeriodMs) : this.#clock.now();
-    this.#byPod.set(podUID, { reportTime, at });
+    if (before?.version === version) return;
+    if (before || !row) {
+      this.#confirm(report, before);
+      return;
+    }
+    const at = this.#resumedAt(row, lastReportTime, gracePeriodMs);
+    this.#byPod.set(podUID, { version, at, clockSkewMs: undefined, wakesPool: undefined });
+  }
+
+  /**
+   * heartbeat records a report of a pod that was observed before. It returns the pool that has to be reconciled,
+   * because the pod was stale or its clock was set; undefined if nothing changes.
+   */
+  heartbeat(report: ObservedReport, pool: string): string | undefined {
+    const before = this.#byPod.get(report.podUID);
+    // The first observation is that of the pool, which knows the row.
+    if (!before || before.version === report.version) return undefined;
+    const after = this.#confirm(report, before);
+    const wasSkewed = before.clockSkewMs !== undefined && isSkewed(before.clockSkewMs);
+    return before.wakesPool ?? (wasSkewed === isSkewed(after.clockSkewMs ?? 0) ? undefined : pool);
+  }
+
+  /** wakeWithNextReport makes the next report of a pod reconcile the pool, in which the pod is stale. */
+  wakeWithNextReport(podUID: string, pool: string): void {
+    const before = this.#byPod.get(podUID);
+    if (before && before.wakesPool !== pool) this.#byPod.set(podUID, { ...before, wakesPool: pool });
   }
 
   /**
@@ -45,14 +91,46 @@ export class Confirmations {
    */
   observeGone(row: PodRow): void {
     const before = this.#byPod.get(row.podUID);
-    if (before && before.reportTime === undefined) return;
+    if (before && before.version === undefined) return;
     const at = row.fresh ? this.#clock.now() : parseTime(row.observedTime);
-    this.#byPod.set(row.podUID, { reportTime: undefined, at });
+    this.#byPod.set(row.podUID, { version: undefined, at, clockSkewMs: undefined, wakesPool: undefined });
   }
 
-  /** keepOnly forgets all pods but the given ones. */
-  keepOnly(podUIDs: ReadonlySet<string>): void {
-    for (const uid of this.#byPod.keys()) if (!podUIDs.has(uid)) this.#byPod.delete(uid);
+  /** beginOutage records that the API server cannot be reached, so that the reports of a pool cannot arrive. */
+  beginOutage(pool: string): void {
+    this.#outages.add(pool);
+  }
+
+  /** endOutage gives the fresh pods of a pool as much time as after a start, if there was an outage. */
+  endOutage(pool: string, rows: readonly PodRow[], gracePeriodMs: number): void {
+    if (!this.#outages.delete(pool)) return;
+    const at = this.#timeLeftFor(gracePeriodMs);
+    for (const { podUID, fresh } of rows) {
+      const before = this.#byPod.get(podUID);
+      if (fresh && before && before.version !== undefined && before.at < at) this.#byPod.set(podUID, { ...before, at });
+    }
+  }
+
+  /** oldest returns when the pod that has been silent for the longest time was confirmed; undefined without pods. */
+  oldest(): number | undefined {
+    let oldest: number | undefined;
+    for (const { at, version } of this.#byPod.values())
+      if (version !== undefined && (oldest === undefined || at < oldest)) oldest = at;
+    return oldest;
+  }
+
+  /** forget drops a pod that is in no pool any more. */
+  forget(podUID: string): void {
+    this.#byPod.delete(podUID);
+  }
+
+  #confirm({ podUID, version, lastReportTime }: ObservedReport, before: Confirmation | undefined): Confirmation {
+    const at = this.#clock.now();
+    // A report that already existed when it was first observed may be old.
+    const clockSkewMs = before ? parseTime(lastReportTime) - at : undefined;
+    const after = { version, at, clockSkewMs, wakesPool: undefined };
+    this.#byPod.set(podUID, after);
+    return after;
   }
 
   /**
@@ -60,8 +138,16 @@ export class Confirmations {
    * that was stale stays so until its report changes.
    */
   #resumedAt(row: PodRow, reportTime: string, gracePeriodMs: number): number {
-    const now = this.#clock.now();
-    if (!row.fresh) return row.lastReportTime === reportTime ? parseTime(row.observedTime) : now;
-    return now - gracePeriodMs + Math.min(gracePeriodMs, 2 * heartbeatMs(gracePeriodMs));
+    if (row.fresh) return this.#timeLeftFor(gracePeriodMs);
+    return row.lastReportTime === reportTime ? parseTime(row.observedTime) : this.#clock.now();
   }
+
+  /** The confirmation whose grace period ends after two heartbeats from now. */
+  #timeLeftFor(gracePeriodMs: number): number {
+    return this.#clock.now() - gracePeriodMs + Math.min(gracePeriodMs, 2 * heartbeatMs(gracePeriodMs));
+  }
+}
+
+function isSkewed(skewMs: number): boolean {
+  return Math.abs(skewMs) > MAX_CLOCK_SKEW_MS;
 }

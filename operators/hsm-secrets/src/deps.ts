@@ -1,0 +1,25 @@
+import type { CertificateAuthority } from '@bowline/runtime/certificates';
+import type { KeyStream } from '@bowline/runtime/controller';
+import type { Config } from './config.ts';
+import type { DeviceProblems } from './device/device-problems.ts';
+import type { GuardNames } from './guard/guard-state.ts';
+import type { HsmMetrics } from './metrics.ts';
+import type { Confirmations } from './pool/confirmations.ts';
+
+/** Deps holds the dependencies of the controllers besides the cluster. */
+export interface Deps {
+  readonly config: Config;
+  /** The image of discovery pods. Undefined if it is neither configured nor known. */
+  readonly image: string | undefined;
+  /** The manager's namespace. */
+  readonly managerNamespace: string;
+  /** The name that the ClusterRole of discovery has in this install. */
+  readonly discoveryRole: string;
+  readonly guardNames: GuardNames;
+  readonly authority: CertificateAuthority;
+  readonly confirmations: Confirmations;
+  readonly deviceProblems: DeviceProblems;
+  /** The pools that have to be reconciled although no object has changed. */
+  readonly wokenPools: KeyStream;
+  readonly metrics: HsmMetrics;
+}

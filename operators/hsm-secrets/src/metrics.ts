@@ -1,0 +1,102 @@
+import { parseKey } from '@bowline/kubernetes';
+import type { Clock } from '@bowline/machinery';
+import type { Counter, Gauge, Metrics } from '@bowline/runtime';
+
+/** HsmMetricsOptions configures the metrics. */
+export interface HsmMetricsOptions {
+  readonly metrics: Metrics;
+  readonly clock: Pick<Clock, 'now'>;
+  /** When the oldest report that still counts was confirmed; undefined without reports. */
+  readonly oldestReportAt: () => number | undefined;
+  /** Whether to report the devices of every pool. */
+  readonly perObject: boolean;
+  /** Stops the collection. */
+  readonly signal: AbortSignal;
+}
+
+/** DEVICE_STATES are the values of the label `state` of devices. */
+export const DEVICE_STATES = ['available', 'unavailable', 'claimed', 'over_limit'] as const;
+
+/** DeviceState is the state of a device in a pool. */
+export type DeviceState = (typeof DEVICE_STATES)[number];
+
+/** PoolSummary is what the metrics show of a pool. */
+export interface PoolSummary {
+  readonly devices: Readonly<Record<DeviceState, number>>;
+  readonly freshPods: number;
+  readonly stalePods: number;
+}
+
+/** HsmMetrics holds the operator's own metrics. */
+export class HsmMetrics {
+  readonly #pools = new Map<string, PoolSummary>();
+  readonly #reports: Counter;
+  readonly #perPool: Gauge | undefined;
+
+  constructor({ metrics, clock, oldestReportAt, perObject, signal }: HsmMetricsOptions) {
+    this.#reports = metrics.counter({
+      name: 'hsm_reports_total',
+      help: 'Number of changes of reports that the manager observed, by result.',
+      labels: ['result'],
+    });
+    for (const result of ['valid', 'invalid']) this.#reports.add({ result }, 0);
+    const devices = metrics.gauge({
+      name: 'hsm_devices',
+      help: 'Number of devices in all pools, by state.',
+      labels: ['state'],
+    });
+    const pods = metrics.gauge({
+      name: 'hsm_reporting_pods',
+      help: 'Number of pods that have reported, by whether they reported within the grace period.',
+      labels: ['fresh'],
+    });
+    const age = metrics.gauge({
+      name: 'hsm_oldest_report_age_seconds',
+      help: 'Time since the manager last observed a change of the report that has not changed for the longest time.',
+    });
+    if (perObject)
+      this.#perPool = metrics.gauge({
+        name: 'hsm_pool_devices',
+        help: 'Number of devices of a pool, by state.',
+        labels: ['namespace', 'pool', 'state'],
+      });
+    const collecting = metrics.collect(() => {
+      const pools = [...this.#pools.values()];
+      const total = (count: (pool: PoolSummary) => number): number => pools.reduce((sum, pool) => sum + count(pool), 0);
+      for (const state of DEVICE_STATES)
+        devices.set(
+          total((pool) => pool.devices[state]),
+          { state },
+        );
+      pods.set(
+        total((pool) => pool.freshPods),
+        { fresh: 'true' },
+      );
+      pods.set(
+        total((pool) => pool.stalePods),
+        { fresh: 'false' },
+      );
+      age.set(Math.max(0, clock.now() - (oldestReportAt() ?? clock.now())) / 1000);
+    });
+    signal.addEventListener('abort', () => collecting[Symbol.dispose](), { once: true });
+  }
+
+  /** reported counts a change of a report. */
+  reported(isValid: boolean): void {
+    this.#reports.add({ result: isValid ? 'valid' : 'invalid' });
+  }
+
+  /** recordPool records the content of a pool, `namespace/name`. */
+  recordPool(key: string, summary: PoolSummary): void {
+    this.#pools.set(key, summary);
+    const { namespace = '', name: pool } = parseKey(key);
+    for (const state of DEVICE_STATES) this.#perPool?.set(summary.devices[state], { namespace, pool, state });
+  }
+
+  /** forgetPool removes a pool that no longer exists. */
+  forgetPool(key: string): void {
+    if (!this.#pools.delete(key)) return;
+    const { namespace = '', name: pool } = parseKey(key);
+    for (const state of DEVICE_STATES) this.#perPool?.remove({ namespace, pool, state });
+  }
+}
