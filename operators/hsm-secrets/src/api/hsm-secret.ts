@@ -2,9 +2,7 @@ import type { ObjectOf } from '@bowline/kubernetes';
 import { defineResource, s } from '@bowline/runtime/resource';
 import { contentKey } from './content-key.ts';
 import { GROUP, VERSION } from './names.ts';
-
-/** A path on a device. `_metadata` is where a device keeps what belongs to a secret. */
-const PATH = '^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$';
+import { SECRET_PATH } from './secret-path.ts';
 
 const spec = s.object({
   parentRef: s
@@ -23,7 +21,7 @@ const spec = s.object({
   path: s
     .string()
     .maxLength(200)
-    .pattern(PATH)
+    .pattern(SECRET_PATH)
     .rule("!self.split('/').exists(part, part == '_metadata' || part.contains('..'))", {
       message: "a part of the path may not be '_metadata' and may not contain '..'",
     })

@@ -1,0 +1,65 @@
+import type { PinAttemptStore } from './pin/pin-attempts.ts';
+import type { Token } from './token.ts';
+
+/** KILLED is thrown in place of the end of the process. */
+export const KILLED = new Error('the process was killed');
+
+/**
+ * Interruption ends a simulated process at one of its calls: before the call takes effect, or after it took effect but
+ * before its result arrives. All later calls of that process fail too.
+ */
+export class Interruption {
+  readonly #at: number;
+  readonly #isAfter: boolean;
+  #calls = 0;
+  #isKilled = false;
+
+  /** `at` counts from 1; 0 never interrupts. */
+  constructor(at: number, moment: 'before' | 'after') {
+    this.#at = at;
+    this.#isAfter = moment === 'after';
+  }
+
+  /** calls is the number of calls so far. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  get isKilled(): boolean {
+    return this.#isKilled;
+  }
+
+  run<T>(call: () => T): T {
+    if (this.#isKilled) throw KILLED;
+    if (++this.#calls !== this.#at) return call();
+    this.#isKilled = true;
+    try {
+      if (this.#isAfter) call();
+    } catch {
+      // The process ends before it receives the error.
+    }
+    throw KILLED;
+  }
+}
+
+/** interruptible returns a token whose calls are subject to an interruption. */
+export function interruptible(token: Token, interruption: Interruption): Token {
+  return {
+    info: () => interruption.run(() => token.info()),
+    isLoggedIn: () => interruption.run(() => token.isLoggedIn()),
+    login: (pin) => interruption.run(() => token.login(pin)),
+    setPin: (oldPin, newPin) => interruption.run(() => token.setPin(oldPin, newPin)),
+    find: (application) => interruption.run(() => token.find(application)),
+    read: (handle) => interruption.run(() => token.read(handle)),
+    create: (object) => interruption.run(() => token.create(object)),
+    destroy: (handle) => interruption.run(() => token.destroy(handle)),
+  };
+}
+
+/** interruptibleStore returns a record of PINs whose calls are subject to an interruption. */
+export function interruptibleStore(store: PinAttemptStore, interruption: Interruption): PinAttemptStore {
+  return {
+    read: () => interruption.run(() => store.read()),
+    write: (attempts) => interruption.run(() => store.write(attempts)),
+  };
+}
