@@ -33,6 +33,36 @@ describe('a report', () => {
       report: { discoveredDevices: [] },
     });
   });
+
+  it('may have members that are null, and numbers of any size in members that are not known', () => {
+    expect(device({ available: null, lastSeen: null, deviceInfo: null })).toMatchObject({
+      report: { discoveredDevices: [{ available: true }] },
+    });
+    expect(parseReport(JSON.stringify(SEED).replace('{', '{"more":1e999,'))).toMatchObject({ report: SEED });
+  });
+
+  it('has characters like a policy of the API server counts them', () => {
+    expect(parse({ error: '😀'.repeat(1_024) })).toMatchObject({ report: {} });
+    expect(parse({ error: '😀'.repeat(1_025) })).toMatchObject({
+      problem: expect.stringMatching(/^error must/) as string,
+    });
+    const text = JSON.stringify(SEED);
+    expect(parseReport(text + ' '.repeat(MAX_REPORT_LENGTH - text.length))).toMatchObject({ report: {} });
+  });
+
+  it('has halves of surrogate pairs replaced, as the API server stores them', () => {
+    expect(device({ serialNumber: 'a\ud800', deviceInfo: { '\udc00': '\ud800b' } })).toMatchObject({
+      report: { discoveredDevices: [{ serialNumber: 'a\ufffd', deviceInfo: { '\ufffd': '\ufffdb' } }] },
+    });
+  });
+
+  it('keeps __proto__ as an ordinary key', () => {
+    const text = JSON.stringify(SEED).replace('"devicePath"', '"deviceInfo":{"__proto__":"x"},"devicePath"');
+    const parsed = parseReport(text);
+    expect('report' in parsed && Object.keys(parsed.report.discoveredDevices[0]?.deviceInfo ?? {})).toEqual([
+      '__proto__',
+    ]);
+  });
 });
 
 describe('a text that is not a report', () => {
@@ -46,6 +76,12 @@ describe('a text that is not a report', () => {
       /^the report is not JSON: the document nests deeper than 8 levels$/,
     ],
     ['with a member twice', '{"hsmDeviceName":"a","hsmDeviceName":"b"}', /^hsmDeviceName occurs more than once$/],
+    ['with a member of an odd name twice', '{"a\\nb":1,"a\\nb":2}', /^"a\\nb" occurs more than once$/],
+    [
+      'with a member of a long name twice',
+      `{"${'a'.repeat(999)}":1,"${'a'.repeat(999)}":2}`,
+      /^"a{100}…" occurs more than once$/,
+    ],
   ])('is refused if it is %s', (_what, text, problem) => {
     expect(parseReport(text)).toEqual({ problem: expect.stringMatching(problem) as string });
   });

@@ -1,4 +1,4 @@
-import { InputError, isObject, JsonSyntaxError, parseJson, parseTime } from '@bowline/machinery';
+import { InputError, isObject, JsonSyntaxError, parseJson, parseTime, quoteText } from '@bowline/machinery';
 import { MAX_DEVICES } from '../api/pool-status.ts';
 import {
   DISCOVERY_STATUSES,
@@ -17,6 +17,8 @@ const MAX_SERIAL_LENGTH = 128;
 const MAX_NAME_LENGTH = 253;
 const MAX_INFO_ENTRIES = 16;
 const MAX_INFO_LENGTH = 256;
+/** A problem becomes part of a condition, and its author chooses the names of unknown members. */
+const MAX_QUOTED_NAME_LENGTH = 100;
 
 /** Problem reports a member that is not as expected. It never leaves this file. */
 class Problem extends Error {}
@@ -26,12 +28,13 @@ class Problem extends Error {}
  * names the member. Unknown members are ignored.
  */
 export function parseReport(text: string): ParsedReport {
-  if (text.length > MAX_REPORT_LENGTH)
-    return { problem: `the report has ${text.length} characters; the maximum is ${MAX_REPORT_LENGTH}` };
+  if (!isShort(text, MAX_REPORT_LENGTH))
+    return { problem: `the report has ${[...text].length} characters; the maximum is ${MAX_REPORT_LENGTH}` };
   try {
-    const { value, duplicates } = parseJson(text, { maxDepth: MAX_DEPTH });
+    // No member is a number: their values do not matter, nor whether they fit into 64 bits.
+    const { value, duplicates } = parseJson(text, { maxDepth: MAX_DEPTH, number: () => 0 });
     const [duplicate] = duplicates;
-    if (duplicate !== undefined) throw new Problem(`${duplicate} occurs more than once`);
+    if (duplicate !== undefined) throw new Problem(`${quotedName(duplicate)} occurs more than once`);
     return { report: reportOf(value) };
   } catch (error) {
     if (error instanceof JsonSyntaxError) return { problem: `the report is not JSON: ${error.message}` };
@@ -59,7 +62,7 @@ function reportOf(value: unknown): Report {
 
 function deviceOf(value: unknown, at: string, reportingNode: string): ReportedDevice {
   const members = objectOf(value, at);
-  const { available = true } = members;
+  const available = members.available ?? true;
   if (typeof available !== 'boolean') throw new Problem(`${at}.available must be true or false`);
   return {
     devicePath: textOf(members, 'devicePath', MAX_TEXT_LENGTH, at),
@@ -76,9 +79,9 @@ function infoOf(value: unknown, at: string): Readonly<Record<string, string>> | 
   const entries = Object.entries(objectOf(value, at));
   if (entries.length > MAX_INFO_ENTRIES)
     throw new Problem(`${at} has ${entries.length} entries; the maximum is ${MAX_INFO_ENTRIES}`);
-  const wrong = entries.find(([key, text]) => key.length > MAX_INFO_LENGTH || !isShort(text, MAX_INFO_LENGTH));
+  const wrong = entries.find(([key, text]) => !isShort(key, MAX_INFO_LENGTH) || !isShort(text, MAX_INFO_LENGTH));
   if (wrong) throw new Problem(`${at} must have texts of at most ${MAX_INFO_LENGTH} characters`);
-  return Object.fromEntries(entries) as Record<string, string>;
+  return Object.fromEntries(entries.map(([key, text]) => [wellFormed(key), wellFormed(text as string)]));
 }
 
 function statusOf(text: string): DiscoveryStatus {
@@ -107,7 +110,7 @@ function optionalText(
   if (value === undefined || value === null || value === '') return undefined;
   if (!isShort(value, maxLength))
     throw new Problem(`${pathOf(at, name)} must be a text of at most ${maxLength} characters`);
-  return value;
+  return wellFormed(value);
 }
 
 function timeOf(members: Readonly<Record<string, unknown>>, name: string, at = ''): string | undefined {
@@ -122,8 +125,25 @@ function timeOf(members: Readonly<Record<string, unknown>>, name: string, at = '
   }
 }
 
+/** isShort counts characters like the API server and its policies: a surrogate pair is one. */
 function isShort(value: unknown, maxLength: number): value is string {
-  return typeof value === 'string' && value.length <= maxLength;
+  if (typeof value !== 'string') return false;
+  if (value.length <= maxLength) return true;
+  return value.length <= 2 * maxLength && [...value].length <= maxLength;
+}
+
+/**
+ * wellFormed replaces halves of surrogate pairs, which JSON can escape, as the API server does: otherwise the status
+ * would never equal what was written, and two devices could have the same id.
+ */
+function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd');
+}
+
+function quotedName(path: string): string {
+  if (path.length <= MAX_QUOTED_NAME_LENGTH && /^[\w.[\]-]+$/.test(path)) return path;
+  const isLong = path.length > MAX_QUOTED_NAME_LENGTH;
+  return quoteText(isLong ? `${path.slice(0, MAX_QUOTED_NAME_LENGTH)}…` : path);
 }
 
 function pathOf(at: string, name: string): string {
