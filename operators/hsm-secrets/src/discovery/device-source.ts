@@ -4,7 +4,10 @@ import type { FoundDevice } from './found-device.ts';
 /** SearchSpec is the part of the spec of an HSMDevice that a search depends on. */
 export type SearchSpec = Pick<HSMDevice['spec'], 'deviceType' | 'discovery' | 'scanInterval'>;
 
-/** DeviceSource finds the devices of a node. Each has at most 1,024 characters of path and 128 of serial number. */
+/**
+ * DeviceSource finds the devices of a node. Paths have at most 1,024 characters and serial numbers at most 128: a report
+ * accepts no more.
+ */
 export interface DeviceSource {
   /**
    * scan returns all devices of the node that the spec selects, in a stable order. It throws an error whose message

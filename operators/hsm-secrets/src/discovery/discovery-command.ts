@@ -16,10 +16,18 @@ export interface DeviceConsumer {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** ConsumerContext describes the HSMDevice whose devices are consumed. */
+export interface ConsumerContext {
+  readonly namespace: string;
+  /** The name of the HSMDevice. */
+  readonly device: string;
+  readonly log: Log;
+}
+
 /** DiscoveryCommandOptions configures the command. */
 export interface DiscoveryCommandOptions {
-  /** Returns what else uses the devices. Defaults to nothing. */
-  readonly consumer?: ((context: { readonly device: string; readonly log: Log }) => DeviceConsumer) | undefined;
+  /** Returns what else uses the devices. Not called in test mode. Defaults to nothing. */
+  readonly consumer?: ((context: ConsumerContext) => DeviceConsumer) | undefined;
 }
 
 const path = (place: string) => s.string().minLength(1).default(place);
@@ -33,6 +41,7 @@ const options = s.object({
   podNamespace: s.string().minLength(1).describe('The namespace of the pod and of the HSMDevice.'),
   nodeName: s.string().minLength(1).describe('The node of the pod.'),
   healthListen: s.string().pattern(HEALTH_ADDRESS).default(':8093').describe('The address of /livez.'),
+  testMode: s.boolean().default(false).describe('The pod has no access to the node: offer no devices to the kubelet.'),
 });
 
 /**
@@ -52,9 +61,9 @@ export function discoveryCommand({ consumer }: DiscoveryCommandOptions = {}): Co
     cluster: true,
     longRunning: true,
     run: async ({ options: given, cluster: { client }, log, signal }) => {
-      const { device, sysfs, dev, run, podName, podNamespace, nodeName, healthListen: address } = given;
-      const pod = { namespace: podNamespace, name: podName };
-      const consuming = consumer?.({ device, log });
+      const { device, sysfs, dev, run, podName, podNamespace: namespace, nodeName, healthListen: address } = given;
+      const pod = { namespace, name: podName };
+      const consuming = given.testMode ? undefined : consumer?.({ namespace, device, log });
       const source = new HostDevices({ sysfs, dev, run, log });
       const onDevices = consuming && ((devices: readonly FoundDevice[]) => consuming.update(devices));
       const onListening = (port: number): void => log.info('serving /livez', { port });

@@ -41,7 +41,7 @@ export class PodServer implements Transport {
     if (method !== 'PATCH') return respond(200, this.pod);
     const patch = JSON.parse(String(body)) as Pod;
     const uid = patch.metadata?.uid;
-    if (uid !== this.pod.metadata?.uid) return refuse(409);
+    if (uid !== this.pod.metadata?.uid) return refuse(422, [{ field: 'metadata.uid', message: 'field is immutable' }]);
     const result = parseReport(patch.metadata?.annotations?.[REPORT_ANNOTATION] ?? '');
     if ('problem' in result) throw new TypeError(result.problem);
     this.reports.push({ ...result.report, uid, fieldManager: url.searchParams.get('fieldManager') });
@@ -58,13 +58,13 @@ export class PodServer implements Transport {
   }
 }
 
-function refuse(code: number): TransportResponse {
+function refuse(code: number, causes: readonly object[] = []): TransportResponse {
   return respond(code, {
     kind: 'Status',
     apiVersion: 'v1',
     code,
     message: `status ${code}`,
-    details: { name: 'scanner' },
+    details: { name: 'scanner', causes },
   });
 }
 

@@ -9,7 +9,7 @@ import {
   type Random,
 } from '@bowline/machinery';
 import type { Log } from '@bowline/runtime';
-import { type Client, isConflict, isForbidden, isNotFound } from '@bowline/runtime/client';
+import { type Client, isConflict, isForbidden, isInvalid, isNotFound } from '@bowline/runtime/client';
 import { fieldManagerOf } from '@bowline/runtime/writing';
 import { OPERATOR, REPORT_ANNOTATION } from '../api/names.ts';
 import { formatReport } from '../reports/format-report.ts';
@@ -156,8 +156,8 @@ export class Reporter {
     const { pod, log, random } = this.#options;
     const heartbeatMs = this.#options.heartbeatMs();
     this.#failures++;
-    // The pod was deleted, and may have been recreated.
-    if (isNotFound(error) || isConflict(error)) this.#uid = undefined;
+    // It may have been recreated, or will be.
+    if (isOtherPod(error)) this.#uid = undefined;
     const code = error instanceof BowlineError ? error.code : 'UNKNOWN';
     const isLasting = isForbidden(error) || code === 'BOWLINE_HSM_POD_MISMATCH';
     const delayMs = Math.min(heartbeatMs, FIRST_RETRY_MS * 2 ** (this.#failures - 1));
@@ -168,6 +168,12 @@ export class Reporter {
     const remedy = isForbidden(error) ? { remedy: FORBIDDEN_REMEDY } : {};
     log.warn('cannot report, retrying', { namespace: pod.namespace, pod: pod.name, error, retryInMs, ...remedy });
   }
+}
+
+/** isOtherPod reports whether the pod was deleted. If it was recreated, the uid of the patch would change its uid. */
+function isOtherPod(error: unknown): boolean {
+  if (isInvalid(error)) return error.causes.some(({ field }) => field === 'metadata.uid');
+  return isNotFound(error) || isConflict(error);
 }
 
 /** When devices were last seen is no content: otherwise every scan would write. */

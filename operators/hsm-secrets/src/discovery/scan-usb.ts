@@ -22,13 +22,7 @@ const MAX_INFO_LENGTH = 256;
 /** scanUsb returns the USB devices that sysfs lists and the discovery selects. */
 export async function scanUsb(discovery: UsbDiscovery, sysfs: string): Promise<readonly FoundDevice[]> {
   const folder = join(sysfs, 'bus/usb/devices');
-  let names: readonly string[];
-  try {
-    names = await readdir(folder);
-  } catch (cause) {
-    const remedy = 'mount the /sys of the node, and give its path with --sysfs';
-    throw new BowlineError('BOWLINE_HSM_SCAN', `cannot read the USB devices in ${folder}; ${remedy}`, { cause });
-  }
+  const names = await namesIn(folder, sysfs);
   // An interface has the name of its device, a colon, its configuration and its number.
   const devices = names.filter((name) => !name.includes(':'));
   const found = await Promise.all(
@@ -38,6 +32,18 @@ export async function scanUsb(discovery: UsbDiscovery, sysfs: string): Promise<r
     }),
   );
   return found.filter((device) => device !== undefined);
+}
+
+/** namesIn lists the USB devices. A node without a USB controller, such as a virtual machine, may not have the folder. */
+async function namesIn(folder: string, sysfs: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (cause) {
+    const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+    if (isMissing && (await readdir(join(sysfs, 'bus')).catch(() => [])).length > 0) return [];
+    const remedy = 'mount the /sys of the node, and give its path with --sysfs';
+    throw new BowlineError('BOWLINE_HSM_SCAN', `cannot read the USB devices in ${folder}; ${remedy}`, { cause });
+  }
 }
 
 async function readDevice(

@@ -81,6 +81,13 @@ describe('scenario 41 USB devices', () => {
     expect(found[1]?.deviceInfo.product).toBe('y'.repeat(256));
   });
 
+  it('do not exist on a node without USB', async () => {
+    await using host = await createHostTree();
+    await host.remove('sys/bus/usb');
+    await host.write('sys/bus/pci/devices/0000:00:01.0/class', '');
+    expect(await scan(specOf(), host)).toEqual([]);
+  });
+
   it('cannot be read without sysfs, which the error names', async () => {
     await using host = await createHostTree();
     await expect(scan(specOf(), { ...host, sysfs: '/nothing' })).rejects.toThrow(
