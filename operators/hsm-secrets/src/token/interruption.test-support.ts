@@ -42,17 +42,19 @@ export class Interruption {
   }
 }
 
-/** interruptible returns a token whose calls are subject to an interruption. */
-export function interruptible(token: Token, interruption: Interruption): Token {
+/** interruptible returns a token whose calls are subject to an interruption: all, or only those that change something. */
+export function interruptible(token: Token, interruption: Interruption, calls: 'all' | 'changes' = 'all'): Token {
+  const change = <T>(call: () => T): T => interruption.run(call);
+  const query = <T>(call: () => T): T => (calls === 'all' || interruption.isKilled ? interruption.run(call) : call());
   return {
-    info: () => interruption.run(() => token.info()),
-    isLoggedIn: () => interruption.run(() => token.isLoggedIn()),
-    login: (pin) => interruption.run(() => token.login(pin)),
-    setPin: (oldPin, newPin) => interruption.run(() => token.setPin(oldPin, newPin)),
-    find: (application) => interruption.run(() => token.find(application)),
-    read: (handle) => interruption.run(() => token.read(handle)),
-    create: (object) => interruption.run(() => token.create(object)),
-    destroy: (handle) => interruption.run(() => token.destroy(handle)),
+    info: () => query(() => token.info()),
+    isLoggedIn: () => query(() => token.isLoggedIn()),
+    login: (pin) => change(() => token.login(pin)),
+    setPin: (oldPin, newPin) => change(() => token.setPin(oldPin, newPin)),
+    find: (application) => query(() => token.find(application)),
+    read: (handle) => query(() => token.read(handle)),
+    create: (object) => change(() => token.create(object)),
+    destroy: (handle) => change(() => token.destroy(handle)),
   };
 }
 
