@@ -40,7 +40,11 @@ const options = s.object({
   podName: s.string().minLength(1).describe('The pod that carries the report.'),
   podNamespace: s.string().minLength(1).describe('The namespace of the pod and of the HSMDevice.'),
   nodeName: s.string().minLength(1).describe('The node of the pod.'),
-  healthListen: s.string().pattern(HEALTH_ADDRESS).default(':8093').describe('The address of /livez.'),
+  healthListen: s
+    .string()
+    .pattern(HEALTH_ADDRESS)
+    .default(':8093')
+    .describe('The address of /livez, host:port or :port.'),
   testMode: s.boolean().default(false).describe('The pod has no access to the node: offer no devices to the kubelet.'),
 });
 

@@ -134,7 +134,7 @@ export class Reporter {
     };
   }
 
-  /** The pod's object is also read to find a wrong configuration, whose reports the manager would ignore. */
+  /** Also detects a wrong node name: the manager would ignore such reports. */
   async #readUid(signal: AbortSignal): Promise<string | undefined> {
     const { client, pod, nodeName } = this.#options;
     const key = { namespace: pod.namespace, name: pod.name };
@@ -156,7 +156,7 @@ export class Reporter {
     const { pod, log, random } = this.#options;
     const heartbeatMs = this.#options.heartbeatMs();
     this.#failures++;
-    // It may have been recreated, or will be.
+    // The next attempt reads the pod of this name again.
     if (isOtherPod(error)) this.#uid = undefined;
     const code = error instanceof BowlineError ? error.code : 'UNKNOWN';
     const isLasting = isForbidden(error) || code === 'BOWLINE_HSM_POD_MISMATCH';
@@ -170,13 +170,16 @@ export class Reporter {
   }
 }
 
-/** isOtherPod reports whether the pod was deleted. If it was recreated, the uid of the patch would change its uid. */
+/**
+ * isOtherPod reports whether the pod was deleted or recreated. The API server rejects the uid of the former pod as a
+ * change of an immutable field.
+ */
 function isOtherPod(error: unknown): boolean {
   if (isInvalid(error)) return error.causes.some(({ field }) => field === 'metadata.uid');
   return isNotFound(error) || isConflict(error);
 }
 
-/** When devices were last seen is no content: otherwise every scan would write. */
+/** The time of the scan does not count: otherwise every scan would cause a write. */
 function hasSameContent(a: Findings, b: Findings): boolean {
   return isSameJson({ ...a, at: 0 }, { ...b, at: 0 });
 }
