@@ -4,11 +4,17 @@ import type { Token } from './token.ts';
 /** KILLED is thrown in place of the end of the process. */
 export const KILLED = new Error('the process was killed');
 
+/** Interrupter decides about each call whether it takes place. */
+export interface Interrupter {
+  readonly isKilled: boolean;
+  run<T>(call: () => T): T;
+}
+
 /**
  * Interruption ends a simulated process at one of its calls: before the call takes effect, or after it took effect but
  * before its result arrives. All later calls of that process fail too.
  */
-export class Interruption {
+export class Interruption implements Interrupter {
   readonly #at: number;
   readonly #isAfter: boolean;
   #calls = 0;
@@ -42,8 +48,23 @@ export class Interruption {
   }
 }
 
+/** tokenWith returns a token with some methods replaced. */
+export function tokenWith(token: Token, methods: Partial<Token>): Token {
+  return {
+    info: () => token.info(),
+    isLoggedIn: () => token.isLoggedIn(),
+    login: (pin) => token.login(pin),
+    setPin: (oldPin, newPin) => token.setPin(oldPin, newPin),
+    find: (application) => token.find(application),
+    read: (handle) => token.read(handle),
+    create: (object) => token.create(object),
+    destroy: (handle) => token.destroy(handle),
+    ...methods,
+  };
+}
+
 /** interruptible returns a token whose calls are subject to an interruption: all, or only those that change something. */
-export function interruptible(token: Token, interruption: Interruption, calls: 'all' | 'changes' = 'all'): Token {
+export function interruptible(token: Token, interruption: Interrupter, calls: 'all' | 'changes' = 'all'): Token {
   const change = <T>(call: () => T): T => interruption.run(call);
   const query = <T>(call: () => T): T => (calls === 'all' || interruption.isKilled ? interruption.run(call) : call());
   return {
@@ -59,7 +80,7 @@ export function interruptible(token: Token, interruption: Interruption, calls: '
 }
 
 /** interruptibleStore returns a record of PINs whose calls are subject to an interruption. */
-export function interruptibleStore(store: PinAttemptStore, interruption: Interruption): PinAttemptStore {
+export function interruptibleStore(store: PinAttemptStore, interruption: Interrupter): PinAttemptStore {
   return {
     read: () => interruption.run(() => store.read()),
     write: (attempts) => interruption.run(() => store.write(attempts)),

@@ -230,6 +230,19 @@ describe('removing', () => {
     expect(problemOf(() => store.metadata('db'))).toBe('NotFound');
   });
 
+  it('a secret works on a full token', () => {
+    const device = softwareToken({ capacityBytes: 1_000 });
+    const store = storeOn(device);
+    store.write('db', { a: Buffer.alloc(400) }, {});
+    const token = loggedIn(device);
+    const filler = { label: 'other', application: 'other', objectId: Buffer.alloc(0), value: Buffer.alloc(1) };
+    expect(problemOf(() => Array.from({ length: 100 }, () => token.create(filler)))).toBe('Full');
+    expect(problemOf(() => store.write('db', { a: Buffer.alloc(401) }, {}))).toBe('Full');
+    expect(store.remove('db', undefined)).toMatchObject({ version: 2, isDeleted: true });
+    expect(store.list('')).toHaveLength(1);
+    expect(labelsOn(device)).toEqual(['db/_metadata']);
+  });
+
   it('a key leaves the other keys and the metadata', () => {
     const device = softwareToken();
     const store = storeOn(device);

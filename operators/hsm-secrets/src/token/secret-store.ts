@@ -15,7 +15,7 @@ import {
 } from './layout/secret-state.ts';
 import { hashOf, TokenObjects, type ValueObject } from './layout/token-objects.ts';
 import type { DataObject, NewDataObject, Token } from './token.ts';
-import { TokenError } from './token-error.ts';
+import { TokenError, type TokenProblem } from './token-error.ts';
 import type {
   MetadataInput,
   SecretData,
@@ -168,10 +168,16 @@ export class SecretStore {
       else newValues.push(wanted);
     }
     const newMetadata = object(metadataLabel(path), formatMetadata(record));
-    this.#createAll(path, content === undefined ? [newMetadata, ...newValues] : [...newValues, newMetadata]);
-    if (content?.source !== undefined) this.#destroy([content.source]);
-    const oldValues = [...(content?.values.values() ?? [])].map((value) => value.object);
-    this.#destroy(oldValues.filter((value) => !kept.has(value)));
+    const old = oldObjects(content).filter((each) => !kept.has(each));
+    try {
+      this.#createAll(path, content === undefined ? [newMetadata, ...newValues] : [...newValues, newMetadata]);
+      this.#destroy(old);
+    } catch (error) {
+      if (!record.isDeleted || content?.values.size === 0 || !isProblem(error, 'Full')) throw error;
+      // On a full device, the tombstone needs the memory of the secret. Without metadata its values would be visible.
+      this.#destroy(old.reverse());
+      this.#create(newMetadata);
+    }
     return summary;
   }
 
@@ -215,7 +221,7 @@ export class SecretStore {
     try {
       for (const each of objects) this.#create(each);
     } catch (error) {
-      if (error instanceof TokenError && !isDisconnected(error)) this.#discard(path);
+      if (!isProblem(error, 'Unavailable', 'Timeout')) this.#discard(path);
       throw error;
     }
   }
@@ -246,12 +252,18 @@ function object(label: string, value: Buffer): NewDataObject {
   return { label, value, application: APPLICATION, objectId: JSON_OBJECT_ID };
 }
 
+/** oldObjects returns the objects of a version, its metadata first: once that is destroyed, the version is not visible. */
+function oldObjects(content: SecretContent | undefined): DataObject[] {
+  const source = content?.source === undefined ? [] : [content.source];
+  return [...source, ...[...(content?.values.values() ?? [])].map((value) => value.object)];
+}
+
 function isSameObject(old: ValueObject, wanted: NewDataObject): boolean {
   return old.value.equals(wanted.value) && old.object.objectId.equals(wanted.objectId);
 }
 
-function isDisconnected({ problem }: TokenError): boolean {
-  return problem === 'Unavailable' || problem === 'Timeout';
+function isProblem(error: unknown, ...problems: readonly TokenProblem[]): boolean {
+  return error instanceof TokenError && problems.includes(error.problem);
 }
 
 function dataOf(values: ReadonlyMap<string, ValueObject>): SecretData {
