@@ -1,10 +1,10 @@
 import type { CertificateAuthority } from '@bowline/runtime/certificates';
 import type { KeyStream } from '@bowline/runtime/controller';
 import type { Config } from './config.ts';
-import type { DeviceProblems } from './device/device-problems.ts';
 import type { GuardNames } from './guard/guard-state.ts';
+import type { Confirmations } from './memory/confirmations.ts';
+import type { DeviceProblems } from './memory/device-problems.ts';
 import type { HsmMetrics } from './metrics.ts';
-import type { Confirmations } from './pool/confirmations.ts';
 
 /** Deps holds the dependencies of the controllers besides the cluster. */
 export interface Deps {

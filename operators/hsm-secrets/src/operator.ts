@@ -9,12 +9,12 @@ import { LABELS, MANAGER, MANAGER_NAME, OPERATOR } from './api/names.ts';
 import { type Config, config } from './config.ts';
 import type { Deps } from './deps.ts';
 import { deviceController } from './device/controller.ts';
-import { DeviceProblems } from './device/device-problems.ts';
 import { MTLS_MANAGED_BY, reconcile as reconcileDevice } from './device/reconcile.ts';
 import { discoveryRole } from './guard/discovery-role.ts';
 import { accountsBinding, accountsPolicy, reportsBinding, reportsPolicy } from './guard/report-policies.ts';
+import { Confirmations } from './memory/confirmations.ts';
+import { DeviceProblems } from './memory/device-problems.ts';
 import { HsmMetrics } from './metrics.ts';
-import { Confirmations } from './pool/confirmations.ts';
 import { poolController, reportsController } from './pool/controller.ts';
 import { reconcile as reconcilePool } from './pool/reconcile.ts';
 
@@ -27,7 +27,11 @@ export const hsmSecrets = defineOperator({
   resources: [HSMDevice, HSMPool, HSMSecret],
   config,
   setup: setUp,
-  controllers: [deviceController.reconcile(reconcileDevice), reportsController, poolController.reconcile(reconcilePool)],
+  controllers: [
+    deviceController.reconcile(reconcileDevice),
+    reportsController,
+    poolController.reconcile(reconcilePool),
+  ],
   services: [{ name: 'authority', run: (signal, { authority }) => authority.run(signal) }],
   companions: [discoveryRole, reportsPolicy, reportsBinding, accountsPolicy, accountsBinding],
   permissions: [

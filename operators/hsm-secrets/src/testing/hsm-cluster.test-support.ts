@@ -87,7 +87,8 @@ export async function hsmCluster(options: HsmClusterOptions = {}): Promise<HsmCl
     createDevice: (name, spec = {}, metadata = {}) =>
       admin.create(HSMDevice, {
         metadata: { ...metadata, namespace, name },
-        spec: { deviceType: 'PicoHSM', nodeSelector: nodeLabels, ...spec } as HSMDevice['spec'],
+        // Also specs that the API server has to refuse.
+        spec: { deviceType: 'PicoHSM', nodeSelector: nodeLabels, ...spec } as unknown as HSMDevice['spec'],
       }),
     async discoveryPod(device, node, but) {
       const isWanted = ({ metadata, spec, status }: Pod): boolean =>
