@@ -6,6 +6,7 @@ import type { Grpc } from '../agent-protocol/contract.ts';
 import { isCertificateFor } from '../agent-protocol/is-certificate-for.ts';
 import { MANAGER_NAME } from '../api/names.ts';
 import { TokenError } from '../token/token-error.ts';
+import { describeUnexpected } from './describe-unexpected.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 /** CallRunnerOptions configures the limits of calls. */
@@ -77,14 +78,4 @@ export class CallRunner {
       new TokenError('Timeout', `${method} did not end in time; if it was a write, it may still happen`);
     return await unlessAborted(running, signal, timedOut);
   }
-}
-
-/** describeUnexpected returns where an error was thrown. Its message is omitted, because it may quote a value. */
-export function describeUnexpected(error: unknown): { readonly error: string; readonly at: readonly string[] } {
-  if (!(error instanceof Error)) return { error: typeof error, at: [] };
-  const frames = (error.stack ?? '')
-    .replace(error.message, '')
-    .split('\n')
-    .filter((line) => /^\s+at /.test(line));
-  return { error: error.name, at: frames.slice(0, 5).map((frame) => frame.trim()) };
 }

@@ -36,11 +36,6 @@ export function matchingTokens<T extends SlotToken>(tokens: readonly T[], choice
   return preferred.find((found) => found.length > 0) ?? labelled;
 }
 
-/** blankTokens returns the tokens without a user PIN. */
-export function blankTokens<T extends SlotToken>(tokens: readonly T[]): readonly T[] {
-  return tokens.filter((token) => !token.isUserPinInitialized);
-}
-
 /** tokenNotFound explains why no token, or more than one, matches. */
 export function tokenNotFound(matches: number, tokens: readonly SlotToken[], { tokenLabel }: TokenChoice): TokenError {
   const label = tokenLabel === undefined ? '' : ` with the label ${JSON.stringify(tokenLabel)}`;

@@ -16,32 +16,17 @@ const PROBLEMS: Readonly<Record<number, TokenProblem>> = {
   [CKR.TEMPLATE_INCONSISTENT]: 'Invalid',
 };
 
-const SESSION_ENDED: ReadonlySet<number | undefined> = new Set([
-  CKR.SLOT_ID_INVALID,
-  CKR.GENERAL_ERROR,
-  CKR.FUNCTION_FAILED,
-  CKR.DEVICE_ERROR,
-  CKR.DEVICE_REMOVED,
-  CKR.SESSION_CLOSED,
-  CKR.SESSION_HANDLE_INVALID,
-  CKR.TOKEN_NOT_PRESENT,
-  CKR.TOKEN_NOT_RECOGNIZED,
-  CKR.USER_NOT_LOGGED_IN,
-  CKR.CRYPTOKI_NOT_INITIALIZED,
-]);
-
 /** codeOf returns the return value of the module that an error reports. */
 export function codeOf(error: unknown): number | undefined {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'number' ? code : undefined;
 }
 
-/** endsSession reports whether an error means that a new session has to be opened. */
-export function endsSession(error: unknown): boolean {
-  return SESSION_ENDED.has(codeOf(error));
-}
-
-/** pkcs11Error describes a failed call of the module: only by the name of its return value, which quotes nothing. */
+/**
+ * pkcs11Error describes a failed call of the module: only by the name of its return value, which quotes nothing. Whatever
+ * is not known to have another remedy counts as Unavailable, so that a new session is opened: a token that is missing
+ * or was removed, an error of the device, an invalid session, a user who is not logged in.
+ */
 export function pkcs11Error(attempt: string, error: unknown): TokenError {
   if (error instanceof TokenError) return error;
   const code = codeOf(error);

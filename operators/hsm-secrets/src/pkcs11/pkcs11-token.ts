@@ -1,61 +1,41 @@
 import type { DataObject, DataObjectHandle, NewDataObject, Token, TokenInfo } from '../token/token.ts';
-import { blankTokens, matchingTokens, type TokenChoice, tokenNotFound } from './choose-token.ts';
 import { type Attribute, CKA, CKF, CKO_DATA, CKR, CKS, CKU, type Pkcs11Api } from './pkcs11-api.ts';
-import { codeOf, endsSession, pkcs11Error } from './pkcs11-error.ts';
-import { type Provisioning, ProvisioningRefused, provisionToken } from './provision-token.ts';
-import { type FoundToken, findTokens, tokenInfo } from './slots.ts';
-
-/** Pkcs11TokenOptions configures a token behind a PKCS#11 module. */
-export interface Pkcs11TokenOptions {
-  /** load returns the initialized module. It is called until it succeeds. */
-  readonly load: () => Pkcs11Api;
-  readonly choice: TokenChoice;
-  /** How a blank token is initialized. Defaults to never. */
-  readonly provisioning?: Provisioning | undefined;
-}
-
-interface Session {
-  readonly slot: Buffer;
-  readonly handle: Buffer;
-}
+import { codeOf, pkcs11Error } from './pkcs11-error.ts';
+import { tokenInfo } from './slots.ts';
 
 const PAGE_SIZE = 64;
 
 /**
- * Pkcs11Token is a token behind a PKCS#11 module. The token is chosen and a session is opened when they are needed, and
- * again after an error that ends the session.
+ * Pkcs11Token is a session with a token behind a PKCS#11 module. A failure that a new session may remedy ends it, and is
+ * reported as Unavailable.
  */
 export class Pkcs11Token implements Token {
-  readonly #options: Pkcs11TokenOptions;
-  #api: Pkcs11Api | undefined;
-  #session: Session | undefined;
-  #refusal: ProvisioningRefused | undefined;
+  readonly #api: Pkcs11Api;
+  readonly #slot: Buffer;
+  readonly #session: Buffer;
 
-  constructor(options: Pkcs11TokenOptions) {
-    this.#options = options;
+  constructor(api: Pkcs11Api, slot: Buffer) {
+    this.#api = api;
+    this.#slot = slot;
+    this.#session = api.C_OpenSession(slot, CKF.SERIAL_SESSION | CKF.RW_SESSION);
   }
 
   info(): TokenInfo {
-    return this.#do('read the description of the token', (api, { slot }) => tokenInfo(api.C_GetTokenInfo(slot)));
+    return this.#do('read the description of the token', (api) => tokenInfo(api.C_GetTokenInfo(this.#slot)));
   }
 
   isLoggedIn(): boolean {
-    if (!this.#api || !this.#session) return false;
-    try {
-      const { state } = this.#api.C_GetSessionInfo(this.#session.handle);
+    return this.#do('read the state of the session', (api, session) => {
+      const { state } = api.C_GetSessionInfo(session);
       return state === CKS.RW_USER || state === CKS.RO_USER;
-    } catch {
-      // Whatever is wrong, a new session is the remedy.
-      this.#endSession();
-      return false;
-    }
+    });
   }
 
   login(pin: Buffer): void {
-    this.#do('log in to the token', (api, { handle }) => {
+    this.#do('log in to the token', (api, session) => {
       try {
         // pkcs11js takes texts only. A text cannot be overwritten; it lives until the next garbage collection.
-        api.C_Login(handle, CKU.USER, pin.toString());
+        api.C_Login(session, CKU.USER, pin.toString());
       } catch (error) {
         const code = codeOf(error);
         if (code === CKR.USER_ALREADY_LOGGED_IN) return;
@@ -69,27 +49,27 @@ export class Pkcs11Token implements Token {
   }
 
   setPin(oldPin: Buffer, newPin: Buffer): void {
-    this.#do('change the PIN of the token', (api, { handle }) =>
-      api.C_SetPIN(handle, oldPin.toString(), newPin.toString()),
+    this.#do('change the PIN of the token', (api, session) =>
+      api.C_SetPIN(session, oldPin.toString(), newPin.toString()),
     );
   }
 
   find(application: string): readonly DataObject[] {
-    return this.#do('list the objects of the token', (api, { handle }) => {
+    return this.#do('list the objects of the token', (api, session) => {
       const template = [...DATA, { type: CKA.APPLICATION, value: Buffer.from(application) }];
-      return search(api, handle, template).map((object) => describe(api, handle, object));
+      return search(api, session, template).map((object) => describe(api, session, object));
     });
   }
 
   read(object: DataObjectHandle): Buffer {
-    return this.#do('read an object of the token', (api, { handle }) =>
-      attribute(api, handle, objectHandle(object), CKA.VALUE),
+    return this.#do('read an object of the token', (api, session) =>
+      attribute(api, session, objectHandle(object), CKA.VALUE),
     );
   }
 
   create({ label, application, objectId, value }: NewDataObject): void {
-    this.#do('create an object on the token', (api, { handle }) => {
-      api.C_CreateObject(handle, [
+    this.#do('create an object on the token', (api, session) => {
+      api.C_CreateObject(session, [
         ...DATA,
         { type: CKA.MODIFIABLE, value: true },
         { type: CKA.LABEL, value: Buffer.from(label) },
@@ -101,47 +81,22 @@ export class Pkcs11Token implements Token {
   }
 
   destroy(object: DataObjectHandle): void {
-    this.#do('remove an object of the token', (api, { handle }) => api.C_DestroyObject(handle, objectHandle(object)));
+    this.#do('remove an object of the token', (api, session) => api.C_DestroyObject(session, objectHandle(object)));
   }
 
-  #do<T>(attempt: string, work: (api: Pkcs11Api, session: Session) => T): T {
+  #do<T>(attempt: string, work: (api: Pkcs11Api, session: Buffer) => T): T {
     try {
-      this.#api ??= this.#options.load();
-      this.#session ??= this.#open(this.#api);
       return work(this.#api, this.#session);
-    } catch (error) {
-      if (endsSession(error)) this.#endSession();
-      if (error instanceof ProvisioningRefused) this.#refusal = error;
-      throw pkcs11Error(attempt, error);
+    } catch (cause) {
+      const error = pkcs11Error(attempt, cause);
+      if (error.problem === 'Unavailable') this.#close();
+      throw error;
     }
   }
 
-  #open(api: Pkcs11Api): Session {
-    const { slot } = this.#choose(api);
-    return { slot, handle: api.C_OpenSession(slot, CKF.SERIAL_SESSION | CKF.RW_SESSION) };
-  }
-
-  #choose(api: Pkcs11Api): FoundToken {
-    const { choice, provisioning } = this.#options;
-    const tokens = findTokens(api);
-    const matches = matchingTokens(tokens, choice);
-    const [match] = matches;
-    if (match && matches.length === 1) return match;
-    const blank = blankTokens(tokens);
-    if (provisioning && matches.length === 0 && blank[0] && blank.length === 1) {
-      // Once per process: each further attempt could lock the token.
-      if (this.#refusal) throw this.#refusal;
-      return provisionToken(api, blank[0], choice, provisioning);
-    }
-    throw tokenNotFound(matches.length, tokens, choice);
-  }
-
-  #endSession(): void {
-    const session = this.#session;
-    this.#session = undefined;
-    if (!session) return;
+  #close(): void {
     try {
-      this.#api?.C_CloseSession(session.handle);
+      this.#api.C_CloseSession(this.#session);
     } catch {
       // It ended before.
     }

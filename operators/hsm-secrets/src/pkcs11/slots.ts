@@ -4,7 +4,7 @@ import { CKF, CKR, type Pkcs11Api, type Pkcs11TokenInfo } from './pkcs11-api.ts'
 import { codeOf } from './pkcs11-error.ts';
 
 /** FoundToken is a token with the handle of its slot. */
-export interface FoundToken extends SlotToken {
+export interface FoundToken extends SlotToken, TokenInfo {
   readonly slot: Buffer;
   readonly flags: number;
 }
@@ -22,8 +22,7 @@ export function findTokens(api: Pkcs11Api): readonly FoundToken[] {
   return api.C_GetSlotList(true).flatMap((slot) => {
     try {
       const info = api.C_GetTokenInfo(slot);
-      const { label, serialNumber, isUserPinInitialized } = tokenInfo(info);
-      return [{ slot, slotId: slotIdOf(slot), label, serialNumber, isUserPinInitialized, flags: info.flags }];
+      return [{ ...tokenInfo(info), slot, slotId: slotIdOf(slot), flags: info.flags }];
     } catch (error) {
       if (GONE.has(codeOf(error))) return [];
       throw error;
