@@ -17,6 +17,8 @@ export interface Deps {
   readonly discoveryRole: string;
   readonly guardNames: GuardNames;
   readonly authority: CertificateAuthority;
+  /** simulate replaces discovery and agents by simulated ones, if that is configured. */
+  readonly simulate: (signal: AbortSignal) => Promise<void>;
   readonly confirmations: Confirmations;
   readonly deviceProblems: DeviceProblems;
   /** The pools that have to be reconciled although no object has changed. */

@@ -1,7 +1,9 @@
-import { ClusterRole, DaemonSet, Deployment } from '@bowline/kubernetes';
-import { allow, defineOperator, type SetupContext } from '@bowline/runtime';
+import { ClusterRole, DaemonSet, Deployment, Secret, ServiceAccount } from '@bowline/kubernetes';
+import { untilAborted } from '@bowline/machinery';
+import { allow, defineOperator, OWN_NAMESPACE, type Permission, type SetupContext } from '@bowline/runtime';
 import { authorityPermissions, CertificateAuthority } from '@bowline/runtime/certificates';
 import { KeyStream } from '@bowline/runtime/controller';
+import { agentCommand, agentWorkerCommand } from './agent/agent-command.ts';
 import { HSMDevice } from './api/hsm-device.ts';
 import { HSMPool } from './api/hsm-pool.ts';
 import { HSMSecret } from './api/hsm-secret.ts';
@@ -10,6 +12,8 @@ import { type Config, config } from './config.ts';
 import type { Deps } from './deps.ts';
 import { deviceController } from './device/controller.ts';
 import { MTLS_MANAGED_BY, reconcile as reconcileDevice } from './device/reconcile.ts';
+import { DevicePlugins } from './device-plugin/device-plugins.ts';
+import { discoveryCommand } from './discovery/discovery-command.ts';
 import { discoveryRole } from './guard/discovery-role.ts';
 import { accountsBinding, accountsPolicy, reportsBinding, reportsPolicy } from './guard/report-policies.ts';
 import { Confirmations } from './memory/confirmations.ts';
@@ -17,6 +21,10 @@ import { DeviceProblems } from './memory/device-problems.ts';
 import { HsmMetrics } from './metrics.ts';
 import { poolController, reportsController } from './pool/controller.ts';
 import { reconcile as reconcilePool } from './pool/reconcile.ts';
+import { local, samples } from './samples.ts';
+import { runSimulation } from './simulation/run-simulation.ts';
+import { simulateCommands } from './simulation/simulate-commands.ts';
+import { SIMULATION_SECRET } from './simulation/simulation-secret.ts';
 
 /** AUTHORITY_SECRET holds the CA of the agents, and the certificate with which the manager connects to them. */
 const AUTHORITY_SECRET = 'hsm-secrets-mtls';
@@ -32,20 +40,45 @@ export const hsmSecrets = defineOperator({
     reportsController,
     poolController.reconcile(reconcilePool),
   ],
-  services: [{ name: 'authority', run: (signal, { authority }) => authority.run(signal) }],
-  companions: [discoveryRole, reportsPolicy, reportsBinding, accountsPolicy, accountsBinding],
-  permissions: [
-    allow(['bind'], ClusterRole, { names: [discoveryRole.name] }),
-    ...authorityPermissions(AUTHORITY_SECRET),
+  services: [
+    { name: 'authority', run: (signal, { authority }) => authority.run(signal) },
+    { name: 'simulation', leaderOnly: true, run: (signal, { simulate }) => simulate(signal) },
   ],
+  commands: [
+    discoveryCommand({
+      consumer: ({ namespace, device, log }) => new DevicePlugins({ owner: `${namespace}/${device}`, log }),
+    }),
+    agentCommand,
+    agentWorkerCommand,
+    ...simulateCommands,
+  ],
+  kubectlPlugin: 'hsm',
+  companions: [discoveryRole, reportsPolicy, reportsBinding, accountsPolicy, accountsBinding],
+  permissions: permissionsFor,
   createdWorkloads: [DaemonSet, Deployment].map((resource) => ({
     resource,
     labelSelector: `${LABELS.managedBy}=${MANAGER}`,
   })),
+  samples,
+  local,
 });
 
+/** The permissions to read and write objects come from the declarations of the controllers. */
+function permissionsFor({ simulation }: Config): readonly Permission[] {
+  return [
+    allow(['bind'], ClusterRole, { names: [discoveryRole.name] }),
+    ...authorityPermissions(AUTHORITY_SECRET),
+    ...(simulation.enabled
+      ? [
+          allow(['create'], ServiceAccount, { subresource: 'token' }),
+          allow(['get', 'list', 'watch'], Secret, { names: [SIMULATION_SECRET], namespaces: [OWN_NAMESPACE] }),
+        ]
+      : []),
+  ];
+}
+
 function setUp(context: SetupContext<Config>): Deps {
-  const { config, client, namespace, image, nameOf, clock, random, log, signal } = context;
+  const { config, client, namespace, namespaces, image, nameOf, clock, random, log, signal } = context;
   const confirmations = new Confirmations(clock);
   const wokenPools = new KeyStream();
   return {
@@ -65,6 +98,9 @@ function setUp(context: SetupContext<Config>): Deps {
       providedAnnotation: MTLS_MANAGED_BY,
       ...{ clock, random, log, metrics: context.metrics },
     }),
+    simulate: config.simulation.enabled
+      ? (until) => runSimulation({ client, managerNamespace: namespace, namespaces, clock, random, log }, until)
+      : untilAborted,
     confirmations,
     deviceProblems: new DeviceProblems(wokenPools),
     wokenPools,

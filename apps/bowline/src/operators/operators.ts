@@ -9,6 +9,11 @@ export const operators: Registry = {
     summary: 'ConfigMapSync: keeps copies of ConfigMaps in other namespaces',
     load: async () => (await import('@bowline/configmap-sync')).configMapSync,
   },
+  'hsm-secrets': {
+    summary: 'HSM secrets: finds HSM devices, groups them into pools and delivers their secrets',
+    kubectlPlugin: 'hsm',
+    load: async () => (await import('@bowline/hsm-secrets')).hsmSecrets,
+  },
   jasm: {
     summary: 'JASM: syncs secrets from external stores into Secrets, as requested by pods',
     load: async () => (await import('@bowline/jasm')).jasm,

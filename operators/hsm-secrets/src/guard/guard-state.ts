@@ -2,14 +2,14 @@ import type { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from
 import { project } from '@bowline/runtime';
 
 /** PolicyView is what is kept of an admission policy of the install. */
-interface PolicyView {
+export interface PolicyView {
   readonly name: string;
   /** Whether a request is refused when the policy cannot be evaluated. */
   readonly isStrict: boolean;
 }
 
 /** BindingView is what is kept of the binding of an admission policy of the install. */
-interface BindingView {
+export interface BindingView {
   readonly name: string;
   readonly policyName: string;
   /** Whether it refuses requests, and does not only warn. */

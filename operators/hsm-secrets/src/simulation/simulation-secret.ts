@@ -1,0 +1,44 @@
+import type { Secret } from '@bowline/kubernetes';
+import { isObject } from '@bowline/machinery';
+
+/** SIMULATION_SECRET is the Secret in the manager's namespace that holds the simulated devices and their tokens. */
+export const SIMULATION_SECRET = 'hsm-secrets-simulation';
+
+/** SimulatedDevice is a device that exists only in the simulation. */
+export interface SimulatedDevice {
+  readonly serialNumber: string;
+  /** The node that it is plugged into, or was last. */
+  readonly nodeName: string;
+  readonly isPlugged: boolean;
+}
+
+const DEVICE_PREFIX = 'device.';
+
+/** deviceEntry returns the entry of a device in the data of the Secret. One entry per device: no change overwrites another. */
+export function deviceEntry({ serialNumber, nodeName, isPlugged }: SimulatedDevice): readonly [string, string] {
+  return [`${DEVICE_PREFIX}${serialNumber}`, encode({ nodeName, isPlugged })];
+}
+
+/** simulatedDevices returns the devices of the simulation, ordered by serial number. Entries that cannot be read are skipped. */
+export function simulatedDevices(secret: Pick<Secret, 'data'> | undefined): readonly SimulatedDevice[] {
+  return Object.entries(secret?.data ?? {})
+    .flatMap(([key, value]) => {
+      const device = key.startsWith(DEVICE_PREFIX) ? decode(value) : undefined;
+      if (!isObject(device) || typeof device.nodeName !== 'string') return [];
+      const serialNumber = key.slice(DEVICE_PREFIX.length);
+      return [{ serialNumber, nodeName: device.nodeName, isPlugged: device.isPlugged === true }];
+    })
+    .sort((a, b) => (a.serialNumber < b.serialNumber ? -1 : 1));
+}
+
+function encode(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64');
+}
+
+function decode(text: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(text, 'base64').toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
