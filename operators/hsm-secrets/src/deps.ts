@@ -1,5 +1,6 @@
 import type { CertificateAuthority } from '@bowline/runtime/certificates';
 import type { KeyStream } from '@bowline/runtime/controller';
+import type { Agents } from './agent-client/agent-directory.ts';
 import type { Config } from './config.ts';
 import type { GuardNames } from './guard/guard-state.ts';
 import type { Confirmations } from './memory/confirmations.ts';
@@ -17,6 +18,9 @@ export interface Deps {
   readonly discoveryRole: string;
   readonly guardNames: GuardNames;
   readonly authority: CertificateAuthority;
+  readonly agents: Agents;
+  /** followAgents keeps the addresses of agents current. */
+  readonly followAgents: (signal: AbortSignal) => Promise<void>;
   /** simulate replaces discovery and agents by simulated ones, if that is configured. */
   readonly simulate: (signal: AbortSignal) => Promise<void>;
   readonly confirmations: Confirmations;

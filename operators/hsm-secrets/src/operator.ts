@@ -1,9 +1,18 @@
 import { ClusterRole, DaemonSet, Deployment, Secret, ServiceAccount } from '@bowline/kubernetes';
-import { untilAborted } from '@bowline/machinery';
-import { allow, defineOperator, OWN_NAMESPACE, type Permission, type SetupContext } from '@bowline/runtime';
+import { parseDuration, untilAborted } from '@bowline/machinery';
+import {
+  allow,
+  defineOperator,
+  type Operator,
+  OWN_NAMESPACE,
+  type Permission,
+  type SetupContext,
+} from '@bowline/runtime';
 import { authorityPermissions, CertificateAuthority } from '@bowline/runtime/certificates';
 import { KeyStream } from '@bowline/runtime/controller';
 import { agentCommand, agentWorkerCommand } from './agent/agent-command.ts';
+import { AgentClients } from './agent-client/agent-clients.ts';
+import { AgentDirectory, type Agents } from './agent-client/agent-directory.ts';
 import { HSMDevice } from './api/hsm-device.ts';
 import { HSMPool } from './api/hsm-pool.ts';
 import { HSMSecret } from './api/hsm-secret.ts';
@@ -29,39 +38,51 @@ import { SIMULATION_SECRET } from './simulation/simulation-secret.ts';
 /** AUTHORITY_SECRET holds the CA of the agents, and the certificate with which the manager connects to them. */
 const AUTHORITY_SECRET = 'hsm-secrets-mtls';
 
+/** HsmSecretsOptions configures an operator with other agents. */
+export interface HsmSecretsOptions {
+  /** Where agents are found. Defaults to the pods of agents. */
+  readonly agents?: Agents | undefined;
+}
+
+/** hsmSecretsWith returns the operator with custom agents. */
+export function hsmSecretsWith(options: HsmSecretsOptions = {}): Operator {
+  return defineOperator({
+    ...OPERATOR,
+    resources: [HSMDevice, HSMPool, HSMSecret],
+    config,
+    setup: (context: SetupContext<Config>): Deps => setUp(context, options),
+    controllers: [
+      deviceController.reconcile(reconcileDevice),
+      reportsController,
+      poolController.reconcile(reconcilePool),
+    ],
+    services: [
+      { name: 'authority', run: (signal, { authority }) => authority.run(signal) },
+      { name: 'agents', run: (signal, { followAgents }) => followAgents(signal) },
+      { name: 'simulation', leaderOnly: true, run: (signal, { simulate }) => simulate(signal) },
+    ],
+    commands: [
+      discoveryCommand({
+        consumer: ({ namespace, device, log }) => new DevicePlugins({ owner: `${namespace}/${device}`, log }),
+      }),
+      agentCommand,
+      agentWorkerCommand,
+      ...simulateCommands,
+    ],
+    kubectlPlugin: 'hsm',
+    companions: [discoveryRole, reportsPolicy, reportsBinding, accountsPolicy, accountsBinding],
+    permissions: permissionsFor,
+    createdWorkloads: [DaemonSet, Deployment].map((resource) => ({
+      resource,
+      labelSelector: `${LABELS.managedBy}=${MANAGER}`,
+    })),
+    samples,
+    local,
+  });
+}
+
 /** hsmSecrets is the operator: it finds HSM devices, groups them into pools and delivers their secrets. */
-export const hsmSecrets = defineOperator({
-  ...OPERATOR,
-  resources: [HSMDevice, HSMPool, HSMSecret],
-  config,
-  setup: setUp,
-  controllers: [
-    deviceController.reconcile(reconcileDevice),
-    reportsController,
-    poolController.reconcile(reconcilePool),
-  ],
-  services: [
-    { name: 'authority', run: (signal, { authority }) => authority.run(signal) },
-    { name: 'simulation', leaderOnly: true, run: (signal, { simulate }) => simulate(signal) },
-  ],
-  commands: [
-    discoveryCommand({
-      consumer: ({ namespace, device, log }) => new DevicePlugins({ owner: `${namespace}/${device}`, log }),
-    }),
-    agentCommand,
-    agentWorkerCommand,
-    ...simulateCommands,
-  ],
-  kubectlPlugin: 'hsm',
-  companions: [discoveryRole, reportsPolicy, reportsBinding, accountsPolicy, accountsBinding],
-  permissions: permissionsFor,
-  createdWorkloads: [DaemonSet, Deployment].map((resource) => ({
-    resource,
-    labelSelector: `${LABELS.managedBy}=${MANAGER}`,
-  })),
-  samples,
-  local,
-});
+export const hsmSecrets = hsmSecretsWith();
 
 /** The permissions to read and write objects come from the declarations of the controllers. */
 function permissionsFor({ simulation }: Config): readonly Permission[] {
@@ -77,10 +98,25 @@ function permissionsFor({ simulation }: Config): readonly Permission[] {
   ];
 }
 
-function setUp(context: SetupContext<Config>): Deps {
+function setUp(context: SetupContext<Config>, options: HsmSecretsOptions): Deps {
   const { config, client, namespace, namespaces, image, nameOf, clock, random, log, signal } = context;
   const confirmations = new Confirmations(clock);
   const wokenPools = new KeyStream();
+  const authority = new CertificateAuthority({
+    client,
+    operator: OPERATOR,
+    secret: { namespace, name: AUTHORITY_SECRET },
+    certificate: { names: [MANAGER_NAME], usages: ['client'] },
+    providedAnnotation: MTLS_MANAGED_BY,
+    ...{ clock, random, log, metrics: context.metrics },
+  });
+  const clients = new AgentClients({
+    identity: authority,
+    callTimeoutMs: parseDuration(config.agent.callTimeout),
+    ...{ clock, random, metrics: context.metrics },
+  });
+  signal.addEventListener('abort', () => clients[Symbol.dispose](), { once: true });
+  const directory = new AgentDirectory({ client, namespaces, clients, clock, random, log });
   return {
     config,
     image: config.image ?? image,
@@ -90,14 +126,9 @@ function setUp(context: SetupContext<Config>): Deps {
       policies: [nameOf(reportsPolicy), nameOf(accountsPolicy)],
       bindings: [nameOf(reportsBinding), nameOf(accountsBinding)],
     },
-    authority: new CertificateAuthority({
-      client,
-      operator: OPERATOR,
-      secret: { namespace, name: AUTHORITY_SECRET },
-      certificate: { names: [MANAGER_NAME], usages: ['client'] },
-      providedAnnotation: MTLS_MANAGED_BY,
-      ...{ clock, random, log, metrics: context.metrics },
-    }),
+    authority,
+    agents: options.agents ?? directory,
+    followAgents: options.agents ? untilAborted : (until) => directory.run(until),
     simulate: config.simulation.enabled
       ? (until) => runSimulation({ client, managerNamespace: namespace, namespaces, clock, random, log }, until)
       : untilAborted,

@@ -41,6 +41,9 @@ export function agentServerName({ namespace, name }: ObjectKey): string {
 /** MANAGER_NAME is the name in the client certificate of the manager, the only one that agents accept. */
 export const MANAGER_NAME = 'manager.hsm-secrets';
 
+/** SERIAL_ANNOTATION, on the pods of agents, has the serial number of the device, which may be no label value. */
+export const SERIAL_ANNOTATION: string = `${GROUP}/serial-number`;
+
 /** LABELS are the labels of created objects. They are API. */
 export const LABELS = {
   name: 'app.kubernetes.io/name',
