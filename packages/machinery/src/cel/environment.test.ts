@@ -3,6 +3,18 @@ import { CelEnvironment } from './environment.ts';
 
 const withObject = () => new CelEnvironment({ variables: { object: 'dyn' }, hasDefinitions: true });
 
+it('compares variables with the same schema, and none with another schema', () => {
+  const schema = (...names: readonly string[]) => ({
+    type: 'object' as const,
+    properties: Object.fromEntries(names.map((name) => [name, { type: 'object' as const, properties: {} }])),
+  });
+  const pod = schema('spec');
+  const environment = new CelEnvironment({ variables: { object: pod, oldObject: pod, other: schema('spec', 'a') } });
+  const expression = environment.compile('object == oldObject && object.spec == oldObject.spec');
+  expect(environment.activate({ object: { spec: {} }, oldObject: { spec: {} } }).evaluate(expression)).toBe(true);
+  expect(() => environment.compile('object == other')).toThrow('no matching overload');
+});
+
 describe('definitions', () => {
   it('are read by later expressions, with their type', () => {
     const environment = withObject();

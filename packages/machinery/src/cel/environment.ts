@@ -94,7 +94,13 @@ export class CelEnvironment {
   constructor(options: ExpressionOptions = {}) {
     const { variables = {}, hasDefinitions = false, hasBind = true, maxSteps = MAX_STEPS, maxPatternSize } = options;
     this.#hasDefinitions = hasDefinitions;
-    this.#declared = Object.entries(variables).map(([name, declaration]) => ({ name, ...declare(declaration) }));
+    // Variables with the same declaration have the same type, and can be compared.
+    const types = new Map<VariableDeclaration, Omit<Declared, 'name'>>();
+    this.#declared = Object.entries(variables).map(([name, declaration]) => {
+      const declared = types.get(declaration) ?? declare(declaration);
+      types.set(declaration, declared);
+      return { name, ...declared };
+    });
     this.#options = { hasBind, maxPatternSize };
     this.#maxSteps = maxSteps;
   }
