@@ -17,6 +17,12 @@ it.each<[string, Parameters<typeof guardState>[1], Parameters<typeof guardState>
     [binding('a'), binding('b', true, 'c')],
     'BindingMissing',
   ],
+  [
+    'both bindings are for one policy',
+    [policy('a'), policy('b')],
+    [binding('a'), binding('b', true, 'a')],
+    'BindingMissing',
+  ],
 ])('when %s', (_, policies, bindings, reason) => {
   const state = guardState(NAMES, policies, bindings);
   expect([state.reason, state.isGuarded]).toEqual([reason, reason === 'Guarded']);

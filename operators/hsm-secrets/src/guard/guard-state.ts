@@ -40,7 +40,7 @@ export interface GuardState {
   readonly message: string;
 }
 
-/** GuardNames are the names that the policies and their bindings have in this install. */
+/** GuardNames are the names that the policies and their bindings have in this install, in the same order. */
 export interface GuardNames {
   readonly policies: readonly string[];
   readonly bindings: readonly string[];
@@ -58,11 +58,9 @@ export function guardState(
     const message = `the ValidatingAdmissionPolicy ${missing} is missing or has failurePolicy Ignore, so anyone who may change pods can forge reports; ${remedy}`;
     return { isGuarded: false, reason: 'PolicyMissing', message };
   }
-  const isInEffect = (name: string): boolean =>
-    bindings.some(
-      (binding) => binding.name === name && binding.isDenying && names.policies.includes(binding.policyName),
-    );
-  const unbound = names.bindings.find((name) => !isInEffect(name));
+  const isInEffect = (name: string, policyName: string | undefined): boolean =>
+    bindings.some((binding) => binding.name === name && binding.isDenying && binding.policyName === policyName);
+  const unbound = names.bindings.find((name, index) => !isInEffect(name, names.policies[index]));
   if (unbound !== undefined) {
     const message = `the ValidatingAdmissionPolicyBinding ${unbound} is missing or does not deny, so anyone who may change pods can forge reports; ${remedy}`;
     return { isGuarded: false, reason: 'BindingMissing', message };

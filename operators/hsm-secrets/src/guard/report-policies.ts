@@ -117,7 +117,8 @@ export const accountsPolicy = companion(ValidatingAdmissionPolicy, 'discovery-ac
     validations: [
       {
         expression: isFromPodItself,
-        message: 'a discovery pod may change only itself, with a token that is bound to the pod',
+        message:
+          'a discovery pod may change only itself, with a token that is bound to the pod; use another account to change other pods',
         reason: 'Forbidden',
       },
       {
@@ -129,7 +130,7 @@ export const accountsPolicy = companion(ValidatingAdmissionPolicy, 'discovery-ac
           keepsAnnotations('object', 'oldObject'),
           keepsAnnotations('oldObject', 'object'),
         ].join(' && '),
-        message: `a discovery pod may change only its annotation ${REPORT_ANNOTATION}`,
+        message: `a discovery pod may change only its annotation ${REPORT_ANNOTATION}; use another account for other changes`,
         reason: 'Forbidden',
       },
     ],
