@@ -1,5 +1,6 @@
 import { VirtualClock } from '@bowline/machinery';
 import {
+  type Interrupter,
   interruptible,
   interruptibleStore,
   tokenWith,
@@ -7,7 +8,7 @@ import {
 import { LocalTokenService } from '../../../operators/hsm-secrets/src/token/local-token-service.ts';
 import type { PinAttemptStore } from '../../../operators/hsm-secrets/src/token/pin/pin-attempts.ts';
 import { MemoryPinAttempts, PinSecret } from '../../../operators/hsm-secrets/src/token/pin/pin-guard.test-support.ts';
-import type { Token, TokenInfo } from '../../../operators/hsm-secrets/src/token/token.ts';
+import type { Token, TokenFlags } from '../../../operators/hsm-secrets/src/token/token.ts';
 import { TokenError } from '../../../operators/hsm-secrets/src/token/token-error.ts';
 import { Fault } from './faults.ts';
 import type { Device, DeviceOptions } from './tokens.ts';
@@ -18,7 +19,7 @@ export interface Tampering {
   attempts?(store: PinAttemptStore): PinAttemptStore;
 }
 
-const NO_FAULT = new Fault('none', 0);
+const NO_FAULT = new Fault('none', 0, 'all');
 
 /**
  * Agent is an agent's pod with its device: processes that are killed and restarted, the mounted PIN Secret, and the
@@ -76,30 +77,28 @@ export class Agent {
 
   /** enterWrongPin is another program with a wrong PIN. */
   enterWrongPin(): void {
-    try {
-      this.#device.open().login(Buffer.from('another program'));
-    } catch (error) {
-      if (!(error instanceof TokenError)) throw error;
-    }
+    this.#device.enterWrongPin();
+    this.isDisturbed = true;
   }
 
-  /** flags reads the flags of the device without using the agent. */
-  flags(): TokenInfo {
-    return this.#device.open().info();
+  /** flags returns the flags of the device. */
+  get flags(): TokenFlags {
+    return this.#device.info();
   }
 
   #start(): LocalTokenService {
     const { token = (each: Token) => each, attempts = (each: PinAttemptStore) => each } = this.#tampering;
-    const fault = { run: <T>(call: () => T): T => this.fault.run(call), isKilled: false };
+    const fault: Interrupter = { run: (callKind, call) => this.fault.run(callKind, call) };
     const open = (): Token => {
       const session = token(this.#observed(this.#device.open()));
       this.session = session;
       const connection = this.#connection;
-      const run = <T>(call: () => T): T => {
-        if (connection !== this.#connection) throw new TokenError('Unavailable', 'the session has ended');
-        return this.fault.runOnToken(call, () => this.#connection++);
-      };
-      return interruptible(session, { run, isKilled: false });
+      return interruptible(session, {
+        run: (callKind, call) => {
+          if (connection !== this.#connection) throw new TokenError('Unavailable', 'the session has ended');
+          return this.fault.runOnToken(callKind, call, () => this.#connection++);
+        },
+      });
     };
     return new LocalTokenService({
       open,

@@ -16,16 +16,16 @@ export type Operation =
   | { readonly kind: 'remove key'; readonly path: string; readonly key: string; readonly options: WriteOptions }
   | { readonly kind: 'purge'; readonly path: string; readonly version: number };
 
-/** randomOperation returns a change, mostly one that can succeed. */
-export function randomOperation(random: Random, content: Content): Operation {
-  const path = pick(random, PATHS);
-  const version = content.get(path)?.version ?? 0;
+/** randomOperation returns a change of a path, mostly one that can succeed. */
+export function randomOperation(random: Random, content: Content, path: string): Operation {
+  const { version = 0, isDeleted = false } = content.get(path) ?? {};
   const options = randomOptions(random, version);
   const share = random.next();
+  if (isDeleted && share < 0.4) return { kind: 'purge', path, version };
   if (share < 0.6) return { kind: 'write', path, data: randomData(random), options };
   if (share < 0.75) return { kind: 'remove key', path, key: pick(random, KEYS), options };
-  if (share < 0.9) return { kind: 'remove', path, options };
-  return { kind: 'purge', path, version: random.next() < 0.9 ? version : version + 1 };
+  if (share < 0.95) return { kind: 'remove', path, options };
+  return { kind: 'purge', path, version: random.next() < 0.5 ? version : version + 1 };
 }
 
 /** Mirroring chooses versions, which may be lower than that of the content that is replaced. */

@@ -1,4 +1,4 @@
-import { between, integerBelow, type Random, seededRandom } from '@bowline/machinery';
+import { between, integerBelow, pick, type Random, seededRandom } from '@bowline/machinery';
 import { APPLICATION } from '../../../operators/hsm-secrets/src/token/layout/label.ts';
 import { Agent, type Tampering } from './agent.ts';
 import { type Content, isPredicted, isSameContent, predict, problemOf, readContent } from './content.ts';
@@ -45,6 +45,8 @@ class Run {
   #content: Content = new Map();
   /** The paths that are still in the older layout. */
   #older = new Set<string>();
+  /** The path of the last change, if it was interrupted. */
+  #lastFault: string | undefined;
   #pins = 0;
 
   constructor(random: Random, agent: Agent, options: DeviceOptions) {
@@ -75,6 +77,7 @@ class Run {
 
   #addOlderObjects(): void {
     if (this.#random.next() < 0.5) return;
+    this.#older = new Set(PATHS);
     for (const [label, value] of randomOlderObjects(this.#random)) {
       try {
         const object = { label, application: APPLICATION, objectId: Buffer.alloc(0), value: Buffer.from(value) };
@@ -83,18 +86,20 @@ class Run {
         return;
       }
     }
-    this.#older = new Set(PATHS);
   }
 
   /** #change makes one change of the contents, perhaps with a fault, and compares the result with the prediction. */
   async #change(): Promise<void> {
-    const operation = randomOperation(this.#random, this.#content);
-    const { path } = operation;
+    // Leftovers matter to the next changes of the same path.
+    const path =
+      this.#lastFault !== undefined && this.#random.next() < 0.6 ? this.#lastFault : pick(this.#random, PATHS);
+    const operation = randomOperation(this.#random, this.#content, path);
     const predicted = predict(this.#content, operation);
     const fault = Fault.random(this.#random, 0.6, CHANGE_CALLS);
     this.#agent.fault = fault;
     const problem = await problemOf(this.#call(operation));
     this.#settle(fault);
+    this.#lastFault = fault.hasFired ? path : undefined;
     await this.#ready();
     const content = await this.#read();
     const isOld = isSameContent(content, this.#content);
@@ -109,6 +114,7 @@ class Run {
         this.violate(`${told}: ${show(this.#content)} became ${show(content)}`);
     } else if (problem === 'Full' && this.#isLimited) {
       if (!isOld) this.violate(`${told}, but ${show(this.#content)} became ${show(content)}`);
+      if (!fault.hasFired && !this.#older.has(path)) this.#checkObjects(path, content);
     } else {
       if (problem !== predicted.problem) this.violate(`${told}, expected ${predicted.problem ?? 'success'}`);
       if (!isNew) this.violate(`${told}, but ${show(this.#content)} became ${show(content)}`);
@@ -187,9 +193,8 @@ class Run {
         current: `wrong-${++this.#pins}`,
         next: this.#random.next() < 0.3 ? secret.values.current : undefined,
       };
-    } else if (share < 0.6 && !this.#agent.flags().isPinCountLow) {
+    } else if (share < 0.6 && !this.#agent.flags.isPinCountLow) {
       this.#agent.enterWrongPin();
-      this.#agent.isDisturbed = true;
     }
     const fault = Fault.random(this.#random, 0.5, LOGIN_CALLS);
     this.#restart();
@@ -198,6 +203,9 @@ class Run {
     await problemOf(this.#agent.service.status());
     this.#settle(fault);
     for (let restarts = integerBelow(this.#random, 4); restarts > 0; restarts--) {
+      // Only a token that reports wrong PINs can protect itself from a user with many of them.
+      if (this.#options.reportsPinTries && this.#random.next() < 0.4)
+        secret.values = { current: `wrong-${++this.#pins}` };
       this.#restart();
       await this.#agent.service.status();
     }
@@ -212,7 +220,7 @@ class Run {
   }
 
   #settle(fault: Fault): void {
-    this.#agent.fault = new Fault('none', 0);
+    this.#agent.fault = new Fault('none', 0, 'all');
     if (fault.hasFired) {
       this.#agent.isDisturbed = true;
       this.#count(fault.kind);
@@ -223,11 +231,12 @@ class Run {
   /** #ready logs in, if necessary as a user would: by correcting the PIN Secret, and then by requesting an attempt. */
   async #ready(): Promise<void> {
     const { secret } = this.#agent;
-    const wasClear = !this.#agent.flags().isPinCountLow;
+    const wasClear = !this.#agent.flags.isPinCountLow;
     let status = await this.#agent.service.status();
     if (!status.isLoggedIn) {
       this.#count(`waits: ${status.problem?.reason}`);
-      const isRight = secret.values.current === this.#agent.devicePin;
+      const { current, next } = secret.values;
+      const isRight = current === this.#agent.devicePin || next === this.#agent.devicePin;
       if (isRight && wasClear && !this.#agent.isDisturbed)
         this.violate(`the right PIN is not used: ${status.problem?.reason} ${status.problem?.message}`);
       secret.values = { current: this.#agent.devicePin };
@@ -243,7 +252,7 @@ class Run {
 
   async #verifyPin(): Promise<void> {
     this.violations.push(...this.#agent.problems.splice(0));
-    if (this.#agent.flags().isPinLocked) this.violate('the token is locked');
+    if (this.#agent.flags.isPinLocked) this.violate('the token is locked');
     if (!this.#agent.secret.areCopiesCleared) this.violate('a PIN was not cleared');
   }
 

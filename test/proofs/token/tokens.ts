@@ -1,5 +1,6 @@
 import { SoftwareToken } from '../../../operators/hsm-secrets/src/token/software-token.ts';
-import type { Token } from '../../../operators/hsm-secrets/src/token/token.ts';
+import type { Token, TokenInfo } from '../../../operators/hsm-secrets/src/token/token.ts';
+import { TokenError } from '../../../operators/hsm-secrets/src/token/token-error.ts';
 
 /** DeviceOptions configures a device. */
 export interface DeviceOptions {
@@ -14,6 +15,10 @@ export interface DeviceOptions {
 export interface Device extends Disposable {
   /** open returns the session of a new process: not logged in, even if an earlier session was. */
   open(): Token;
+  /** info reads the description and flags of the token, and leaves sessions as they are. */
+  info(): TokenInfo;
+  /** enterWrongPin tries a wrong PIN, as another program would. It may end sessions. */
+  enterWrongPin(): void;
 }
 
 /** TokenKind creates devices of one kind. */
@@ -37,6 +42,17 @@ export const softwareTokens: TokenKind = {
       reportsPinTries,
       ...(capacityBytes === undefined ? {} : { capacityBytes }),
     });
-    return { open: () => device.open(), [Symbol.dispose]: () => undefined };
+    return {
+      open: () => device.open(),
+      info: () => device.info(),
+      enterWrongPin: () => {
+        try {
+          device.open().login(Buffer.from('another program'));
+        } catch (error) {
+          if (!(error instanceof TokenError)) throw error;
+        }
+      },
+      [Symbol.dispose]: () => undefined,
+    };
   },
 };

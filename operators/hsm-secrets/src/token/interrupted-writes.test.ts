@@ -106,7 +106,7 @@ function contentOf(device: SoftwareToken): string {
 function* interruptions(): Generator<Interruption> {
   for (let call = 1; ; call++) {
     for (const moment of ['before', 'after'] as const) {
-      const interruption = new Interruption(call, moment);
+      const interruption = new Interruption(call, moment, 'changes');
       yield interruption;
       if (!interruption.isKilled) return;
     }
@@ -116,7 +116,7 @@ function* interruptions(): Generator<Interruption> {
 function interrupt(snapshot: SoftwareTokenSnapshot, interruption: Interruption, work: Case['work']): SoftwareToken {
   const device = SoftwareToken.restore(snapshot);
   try {
-    work(new SecretStore(interruptible(loggedIn(device), interruption, 'changes'), clock));
+    work(new SecretStore(interruptible(loggedIn(device), interruption), clock));
   } catch (error) {
     if (!interruption.isKilled) throw error;
   }
@@ -149,5 +149,14 @@ describe('an interruption at any call', () => {
       }
     }
     expect(count).toBeGreaterThan(1);
+  });
+
+  it('of a write after its metadata was created shows the new content', () => {
+    const device = softwareToken();
+    onStore(SECRET)(device);
+    const write = (store: SecretStore) => store.write('db', data({ a: 'new' }), {});
+    const after = interrupt(device.snapshot(), new Interruption(2, 'after', 'changes'), write);
+    expect(labelsOn(after)).toEqual(['db/_metadata', 'db/_metadata', 'db/a', 'db/a', 'db/b', 'db/data']);
+    expect(new SecretStore(loggedIn(after), clock).read('db').data).toEqual(data({ a: 'new' }));
   });
 });

@@ -4,10 +4,12 @@ import type { Token } from './token.ts';
 /** KILLED is thrown in place of the end of the process. */
 export const KILLED = new Error('the process was killed');
 
+/** CallKind tells calls that can change a token, or the record of tried PINs, from those that only read. */
+export type CallKind = 'change' | 'query';
+
 /** Interrupter decides about each call whether it takes place. */
 export interface Interrupter {
-  readonly isKilled: boolean;
-  run<T>(call: () => T): T;
+  run<T>(kind: CallKind, call: () => T): T;
 }
 
 /**
@@ -17,26 +19,24 @@ export interface Interrupter {
 export class Interruption implements Interrupter {
   readonly #at: number;
   readonly #isAfter: boolean;
+  readonly #counted: 'all' | 'changes';
   #calls = 0;
   #isKilled = false;
 
-  /** `at` counts from 1; 0 never interrupts. */
-  constructor(at: number, moment: 'before' | 'after') {
+  /** `at` counts from 1, all calls or only changes; 0 never interrupts. */
+  constructor(at: number, moment: 'before' | 'after', counted: 'all' | 'changes' = 'all') {
     this.#at = at;
     this.#isAfter = moment === 'after';
-  }
-
-  /** calls is the number of calls so far. */
-  get calls(): number {
-    return this.#calls;
+    this.#counted = counted;
   }
 
   get isKilled(): boolean {
     return this.#isKilled;
   }
 
-  run<T>(call: () => T): T {
+  run<T>(kind: CallKind, call: () => T): T {
     if (this.#isKilled) throw KILLED;
+    if (kind === 'query' && this.#counted === 'changes') return call();
     if (++this.#calls !== this.#at) return call();
     this.#isKilled = true;
     try {
@@ -63,10 +63,10 @@ export function tokenWith(token: Token, methods: Partial<Token>): Token {
   };
 }
 
-/** interruptible returns a token whose calls are subject to an interruption: all, or only those that change something. */
-export function interruptible(token: Token, interruption: Interrupter, calls: 'all' | 'changes' = 'all'): Token {
-  const change = <T>(call: () => T): T => interruption.run(call);
-  const query = <T>(call: () => T): T => (calls === 'all' || interruption.isKilled ? interruption.run(call) : call());
+/** interruptible returns a token whose calls are subject to an interruption. */
+export function interruptible(token: Token, interruption: Interrupter): Token {
+  const change = <T>(call: () => T): T => interruption.run('change', call);
+  const query = <T>(call: () => T): T => interruption.run('query', call);
   return {
     info: () => query(() => token.info()),
     isLoggedIn: () => query(() => token.isLoggedIn()),
@@ -82,7 +82,7 @@ export function interruptible(token: Token, interruption: Interrupter, calls: 'a
 /** interruptibleStore returns a record of PINs whose calls are subject to an interruption. */
 export function interruptibleStore(store: PinAttemptStore, interruption: Interrupter): PinAttemptStore {
   return {
-    read: () => interruption.run(() => store.read()),
-    write: (attempts) => interruption.run(() => store.write(attempts)),
+    read: () => interruption.run('query', () => store.read()),
+    write: (attempts) => interruption.run('change', () => store.write(attempts)),
   };
 }

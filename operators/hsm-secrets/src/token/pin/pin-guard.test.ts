@@ -167,7 +167,7 @@ describe('a login', () => {
     for (const reportsPinTries of [true, false]) {
       for (const pin of ['0000', '1234']) {
         const pod = new Pod(newToken('1234', reportsPinTries), new PinSecret(pin));
-        const token = interruptible(pod.session(), new Interruption(1, 'after'), 'changes');
+        const token = interruptible(pod.session(), new Interruption(1, 'after', 'changes'));
         expect(() => pod.guard.login(token)).toThrow('killed');
         pod.restart();
         expect(pod.login()).toBe('PINUncertain');

@@ -22,6 +22,11 @@ function readPin(file: string): Buffer | undefined {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
-  const end = content.findLastIndex((byte) => byte !== 0x0a && byte !== 0x0d) + 1;
-  return end === 0 ? undefined : content.subarray(0, end);
+  const pin = trimmedPin(content);
+  return pin.length === 0 ? undefined : pin;
+}
+
+/** trimmedPin returns the PIN in the content of a Secret: a trailing line break is not part of it. */
+export function trimmedPin(content: Buffer): Buffer {
+  return content.subarray(0, content.findLastIndex((byte) => byte !== 0x0a && byte !== 0x0d) + 1);
 }
