@@ -135,6 +135,13 @@ export interface ControllerStep<Obj, S, Deps, W extends WriteTypes> extends Reco
   ): ControllerStep<Obj, S, Deps, Reporting<W, Id>>;
 
   /**
+   * selects restricts the controller to the objects for which the function returns true, for example those that name
+   * this install. The runtime ignores all others: no finalizer, no status, no cleanup. Selectors do the same on the
+   * server, but cannot depend on the configuration. It must be pure.
+   */
+  selects(test: (object: Obj, deps: Deps) => boolean): ControllerStep<Obj, S, Deps, W>;
+
+  /**
    * when restricts the events of the primary kind that cause work: all predicates must pass. It is the last step before
    * `reconcile`.
    */

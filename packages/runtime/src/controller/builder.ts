@@ -73,6 +73,7 @@ interface Draft {
   readonly finalizer: string | undefined;
   readonly summarize: boolean;
   readonly sources: readonly Source[];
+  readonly selects?: Controller['selects'];
   readonly triggers: readonly TriggerDeclaration[];
   /** The writes that owning implies; an explicit declaration of the same kind replaces them. */
   readonly owned: readonly WriteDeclaration[];
@@ -107,6 +108,7 @@ function builder(draft: Draft) {
     ensures: alsoWrites('ensure'),
     reports: (resource: Resource, { namespaces }: Pick<WriteKindOptions, 'namespaces'> = {}) =>
       builder({ ...draft, reports: [...reports, { resource, namespaces }] }),
+    selects: (selects: Controller['selects']) => builder({ ...draft, selects }),
     when: (...predicates: readonly Predicate<unknown>[]) => {
       const [primary, ...others] = sources as [Source, ...Source[]];
       return builder({ ...draft, sources: [{ ...primary, when: allOf(primary.when, ...predicates) }, ...others] });
@@ -152,10 +154,11 @@ function allWrites({ owned, writes }: Draft): readonly WriteDeclaration[] {
 }
 
 function finish(draft: Draft, reconcile: Reconcile<never>): Controller {
-  const { name, work, sources, triggers, reports, summarize } = draft;
+  const { name, work, sources, selects, triggers, reports, summarize } = draft;
   return {
     name,
     sources,
+    selects,
     triggers,
     writes: allWrites(draft),
     reports,

@@ -49,6 +49,8 @@ export interface Controller<in Deps = never> {
   readonly name: string;
   /** The primary kind first, unless the controller is keyed. */
   readonly sources: readonly Source[];
+  /** Returns whether an object is reconciled. Undefined: every object is. Untyped here, like `reconcile`. */
+  readonly selects?: ((object: never, deps: never) => boolean) | undefined;
   /** Streams of keys from outside Kubernetes. */
   readonly triggers: readonly TriggerDeclaration[];
   readonly writes: readonly WriteDeclaration[];

@@ -54,11 +54,11 @@ export class ObjectRuns {
    * deletion mode that was observed for the object.
    */
   begin(run: Run, observedMode: DeletionMode | undefined): (() => unknown) | Deferral | undefined {
-    const { informer, controller } = this.#options;
+    const { informer, controller, shared } = this.#options;
     const key = parseKey(run.item.key);
     const object = informer.get(key);
     // Deleted, or outside the declared scope: there is nothing to reconcile.
-    if (object === undefined) {
+    if (object === undefined || controller.selects?.(object as never, shared.deps as never) === false) {
       this.#statusLoops.recordUnchanged(run.item.key);
       return undefined;
     }
