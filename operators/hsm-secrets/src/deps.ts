@@ -5,6 +5,7 @@ import type { Config } from './config.ts';
 import type { GuardNames } from './guard/guard-state.ts';
 import type { Confirmations } from './memory/confirmations.ts';
 import type { DeviceProblems } from './memory/device-problems.ts';
+import type { Rejections } from './memory/rejections.ts';
 import type { HsmMetrics } from './metrics.ts';
 
 /** Deps holds the dependencies of the controllers besides the cluster. */
@@ -12,6 +13,8 @@ export interface Deps {
   readonly config: Config;
   /** The image of discovery pods. Undefined if it is neither configured nor known. */
   readonly image: string | undefined;
+  /** The image of agents. Undefined if it is neither configured nor known. */
+  readonly agentImage: string | undefined;
   /** The manager's namespace. */
   readonly managerNamespace: string;
   /** The name that the ClusterRole of discovery has in this install. */
@@ -27,5 +30,9 @@ export interface Deps {
   readonly deviceProblems: DeviceProblems;
   /** The pools that have to be reconciled although no object has changed. */
   readonly wokenPools: KeyStream;
+  /** Agents whose pods kubelet has rejected. */
+  readonly rejections: Rejections;
+  /** Retries of a PIN that were recorded in the status and are due: the uid of the pod and the version of the PIN. */
+  readonly pinRetries: Set<string>;
   readonly metrics: HsmMetrics;
 }

@@ -30,6 +30,8 @@ export interface PoolSummary {
 /** HsmMetrics holds the operator's own metrics. */
 export class HsmMetrics {
   readonly #pools = new Map<string, PoolSummary>();
+  readonly #agents = new Map<string, { readonly ready: number; readonly all: number; readonly deferred: number }>();
+  readonly #deferrals: Counter;
   readonly #reports: Counter;
   readonly #perPool: Gauge | undefined;
 
@@ -54,6 +56,16 @@ export class HsmMetrics {
       name: 'hsm_oldest_report_age_seconds',
       help: 'Time since the manager last observed a change of the report that has not changed for the longest time.',
     });
+    const agents = metrics.gauge({
+      name: 'hsm_agents',
+      help: 'Number of agents that should exist, by whether they are ready.',
+      labels: ['ready'],
+    });
+    this.#deferrals = metrics.counter({
+      name: 'hsm_agents_deferred_total',
+      help: 'Number of times that the creation of an agent was deferred.',
+    });
+    this.#deferrals.add({}, 0);
     if (perObject)
       this.#perPool = metrics.gauge({
         name: 'hsm_pool_devices',
@@ -76,6 +88,9 @@ export class HsmMetrics {
         total((pool) => pool.stalePods),
         { fresh: 'false' },
       );
+      const ready = [...this.#agents.values()].reduce((sum, each) => sum + each.ready, 0);
+      agents.set(ready, { ready: 'true' });
+      agents.set([...this.#agents.values()].reduce((sum, each) => sum + each.all, 0) - ready, { ready: 'false' });
       age.set(Math.max(0, clock.now() - (oldestReportAt() ?? clock.now())) / 1000);
     });
     signal.addEventListener('abort', () => collecting[Symbol.dispose](), { once: true });
@@ -93,8 +108,20 @@ export class HsmMetrics {
     for (const state of DEVICE_STATES) this.#perPool?.set(summary.devices[state], { namespace, pool, state });
   }
 
+  /** recordAgents records which agents of a pool are ready. */
+  recordAgents(
+    key: string,
+    agents: readonly { readonly ready: boolean; readonly reason?: string | undefined }[],
+  ): void {
+    const before = this.#agents.get(key);
+    const deferred = agents.filter(({ reason }) => reason === 'AgentDeferred').length;
+    if (deferred > (before?.deferred ?? 0)) this.#deferrals.add({}, deferred - (before?.deferred ?? 0));
+    this.#agents.set(key, { ready: agents.filter(({ ready }) => ready).length, all: agents.length, deferred });
+  }
+
   /** forgetPool removes a pool that no longer exists. */
   forgetPool(key: string): void {
+    this.#agents.delete(key);
     if (!this.#pools.delete(key)) return;
     const { namespace = '', name: pool } = parseKey(key);
     for (const state of DEVICE_STATES) this.#perPool?.remove({ namespace, pool, state });

@@ -13,6 +13,8 @@ import { KeyStream } from '@bowline/runtime/controller';
 import { agentCommand, agentWorkerCommand } from './agent/agent-command.ts';
 import { AgentClients } from './agent-client/agent-clients.ts';
 import { AgentDirectory, type Agents } from './agent-client/agent-directory.ts';
+import { agentsController } from './agents/controller.ts';
+import { reconcile as reconcileAgents } from './agents/reconcile.ts';
 import { HSMDevice } from './api/hsm-device.ts';
 import { HSMPool } from './api/hsm-pool.ts';
 import { HSMSecret } from './api/hsm-secret.ts';
@@ -23,16 +25,19 @@ import { deviceController } from './device/controller.ts';
 import { MTLS_MANAGED_BY, reconcile as reconcileDevice } from './device/reconcile.ts';
 import { DevicePlugins } from './device-plugin/device-plugins.ts';
 import { discoveryCommand } from './discovery/discovery-command.ts';
+import { runTogether } from './discovery/run-together.ts';
 import { discoveryRole } from './guard/discovery-role.ts';
 import { accountsBinding, accountsPolicy, reportsBinding, reportsPolicy } from './guard/report-policies.ts';
 import { Confirmations } from './memory/confirmations.ts';
 import { DeviceProblems } from './memory/device-problems.ts';
+import { Rejections } from './memory/rejections.ts';
 import { HsmMetrics } from './metrics.ts';
 import { poolController, reportsController } from './pool/controller.ts';
 import { reconcile as reconcilePool } from './pool/reconcile.ts';
 import { local, samples } from './samples.ts';
 import { runSimulation } from './simulation/run-simulation.ts';
 import { simulateCommands } from './simulation/simulate-commands.ts';
+import { SimulatedAgents } from './simulation/simulated-agents.ts';
 import { SIMULATION_SECRET } from './simulation/simulation-secret.ts';
 
 /** AUTHORITY_SECRET holds the CA of the agents, and the certificate with which the manager connects to them. */
@@ -55,6 +60,7 @@ export function hsmSecretsWith(options: HsmSecretsOptions = {}): Operator {
       deviceController.reconcile(reconcileDevice),
       reportsController,
       poolController.reconcile(reconcilePool),
+      agentsController.reconcile(reconcileAgents),
     ],
     services: [
       { name: 'authority', run: (signal, { authority }) => authority.run(signal) },
@@ -92,7 +98,7 @@ function permissionsFor({ simulation }: Config): readonly Permission[] {
     ...(simulation.enabled
       ? [
           allow(['create'], ServiceAccount, { subresource: 'token' }),
-          allow(['get', 'list', 'watch'], Secret, { names: [SIMULATION_SECRET], namespaces: [OWN_NAMESPACE] }),
+          allow(['get', 'list', 'watch', 'patch'], Secret, { names: [SIMULATION_SECRET], namespaces: [OWN_NAMESPACE] }),
         ]
       : []),
   ];
@@ -116,10 +122,19 @@ function setUp(context: SetupContext<Config>, options: HsmSecretsOptions): Deps 
     ...{ clock, random, metrics: context.metrics },
   });
   signal.addEventListener('abort', () => clients[Symbol.dispose](), { once: true });
-  const directory = new AgentDirectory({ client, namespaces, clients, clock, random, log });
+  const common = { client, managerNamespace: namespace, namespaces, clock, random, log };
+  const simulated = config.simulation.enabled
+    ? new SimulatedAgents({ ...common, authority, onChange: (device) => directory.announce(device) })
+    : undefined;
+  const directory: AgentDirectory = new AgentDirectory({
+    ...common,
+    clients,
+    addressOf: simulated && ((podUID) => simulated.addressOf(podUID)),
+  });
   return {
     config,
     image: config.image ?? image,
+    agentImage: config.agentImage ?? config.image ?? image,
     managerNamespace: namespace,
     discoveryRole: nameOf(discoveryRole),
     guardNames: {
@@ -129,12 +144,14 @@ function setUp(context: SetupContext<Config>, options: HsmSecretsOptions): Deps 
     authority,
     agents: options.agents ?? directory,
     followAgents: options.agents ? untilAborted : (until) => directory.run(until),
-    simulate: config.simulation.enabled
-      ? (until) => runSimulation({ client, managerNamespace: namespace, namespaces, clock, random, log }, until)
+    simulate: simulated
+      ? (until) => runTogether(until, [(end) => runSimulation(common, end), (end) => simulated.run(end)])
       : untilAborted,
     confirmations,
     deviceProblems: new DeviceProblems(wokenPools),
     wokenPools,
+    rejections: new Rejections(clock),
+    pinRetries: new Set(),
     metrics: new HsmMetrics({
       metrics: context.metrics,
       clock,

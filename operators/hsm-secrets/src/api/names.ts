@@ -44,6 +44,9 @@ export const MANAGER_NAME = 'manager.hsm-secrets';
 /** SERIAL_ANNOTATION, on the pods of agents, has the serial number of the device, which may be no label value. */
 export const SERIAL_ANNOTATION: string = `${GROUP}/serial-number`;
 
+/** DEVICE_PATH_ANNOTATION, on the pods of agents, has the path of the device when the pod was created. */
+export const DEVICE_PATH_ANNOTATION: string = `${GROUP}/device-path`;
+
 /** LABELS are the labels of created objects. They are API. */
 export const LABELS = {
   name: 'app.kubernetes.io/name',
@@ -51,6 +54,8 @@ export const LABELS = {
   managedBy: MANAGED_BY,
   /** The name of the HSMDevice. */
   device: `${GROUP}/device`,
+  /** On agents: the name of the Deployment, which is unique for each device. */
+  agent: `${GROUP}/agent`,
   /** On pods: the hash of the template that they were created from. */
   templateHash: `${GROUP}/template-hash`,
 } as const;

@@ -19,14 +19,18 @@ import { accountsBinding, accountsPolicy, reportsBinding, reportsPolicy } from '
 import { type DiscoveryPod, devicesOf, podChanged, podView } from './discovery-pod.ts';
 import { observeReport } from './observe-report.ts';
 
-/** daemonSetView keeps how many pods of a DaemonSet of discovery should report. */
-const daemonSetView = project(({ metadata, status }: DaemonSet) => ({
+/** daemonSetView keeps how many pods of a DaemonSet of discovery should report, and from which template. */
+export const daemonSetView = project(({ metadata, spec, status }: DaemonSet) => ({
   namespace: metadata?.namespace ?? '',
   uid: metadata?.uid ?? '',
   device: metadata?.labels?.[LABELS.device] ?? '',
   ownerUID: metadata?.ownerReferences?.find((owner) => owner.controller)?.uid,
   desiredPods: status?.desiredNumberScheduled ?? 0,
+  templateHash: spec?.template.metadata?.labels?.[LABELS.templateHash],
 }));
+
+/** DISCOVERY_SETS selects the DaemonSets of discovery. */
+export const DISCOVERY_SETS: string = `${LABELS.component}=discovery,${LABELS.managedBy}=${MANAGER}`;
 
 const YES = 'yes';
 
@@ -58,7 +62,7 @@ export const poolController = controller(HSMPool, { name: 'pool', concurrency: 4
     ],
   })
   .watches(DaemonSet, {
-    labelSelector: `${LABELS.component}=discovery,${LABELS.managedBy}=${MANAGER}`,
+    labelSelector: DISCOVERY_SETS,
     view: daemonSetView,
     indexes: { device: ({ namespace, device }) => [deviceKey(namespace, device)] },
     map: ({ namespace, device }, cache) => poolsOf(cache, deviceKey(namespace, device)),

@@ -1,5 +1,6 @@
 import type { Secret } from '@bowline/kubernetes';
 import { isObject } from '@bowline/machinery';
+import type { SoftwareTokenSnapshot } from '../token/software-token.ts';
 
 /** SIMULATION_SECRET is the Secret in the manager's namespace that holds the simulated devices and their tokens. */
 export const SIMULATION_SECRET = 'hsm-secrets-simulation';
@@ -29,6 +30,23 @@ export function simulatedDevices(secret: Pick<Secret, 'data'> | undefined): read
       return [{ serialNumber, nodeName: device.nodeName, isPlugged: device.isPlugged === true }];
     })
     .sort((a, b) => (a.serialNumber < b.serialNumber ? -1 : 1));
+}
+
+const TOKEN_PREFIX = 'token.';
+
+/** tokenEntry returns the entry of the state of a device's token. */
+export function tokenEntry(serialNumber: string, snapshot: SoftwareTokenSnapshot): readonly [string, string] {
+  return [`${TOKEN_PREFIX}${serialNumber}`, encode(snapshot)];
+}
+
+/** storedToken returns the stored state of a device's token; undefined if there is none. */
+export function storedToken(
+  secret: Pick<Secret, 'data'> | undefined,
+  serialNumber: string,
+): SoftwareTokenSnapshot | undefined {
+  const text = secret?.data?.[`${TOKEN_PREFIX}${serialNumber}`];
+  // The manager alone writes it.
+  return text === undefined ? undefined : (decode(text) as SoftwareTokenSnapshot | undefined);
 }
 
 function encode(value: object): string {
