@@ -172,10 +172,11 @@ function filled(step: Step, { namespace, own }: Names, earlierResponses: readonl
         for (const name of path.split('.')) value = (value as Record<string, unknown> | undefined)?.[name];
         return String(value);
       });
-  const { body } = step;
+  const { body, headers = {} } = step;
   return {
     ...step,
     path: fill(step.path),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value)])),
     ...(body === undefined ? {} : { body: fill(typeof body === 'string' ? body : JSON.stringify(body)) }),
   };
 }

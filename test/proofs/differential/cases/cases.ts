@@ -5,6 +5,7 @@ import { badInput } from './bad-input.ts';
 import { definitions } from './definitions.ts';
 import { deletion } from './deletion.ts';
 import { discovery } from './discovery.ts';
+import { hsmPolicies } from './hsm-policies.ts';
 import { kindLifecycles } from './kind-lifecycles.ts';
 import { lists } from './lists.ts';
 import { patches } from './patches.ts';
@@ -26,6 +27,7 @@ export const cases: readonly Case[] = [
   ...definitions,
   ...access,
   ...admissionPolicies,
+  ...hsmPolicies,
   ...badInput,
   ...regressions,
 ];
