@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { TokenError } from '../token/token-error.ts';
-import { CKF, CKR, type Pkcs11Api, type Pkcs11Package } from './pkcs11-api.ts';
-import { codeOf, pkcs11Error } from './pkcs11-error.ts';
+import type { Pkcs11Api, Pkcs11Package } from './pkcs11-api.ts';
 
 /** PKCS11JS is the package that calls PKCS#11 modules, in the version that is tested. */
 export const PKCS11JS = { name: 'pkcs11js', version: '2.1.7' } as const;
@@ -15,7 +14,7 @@ export interface LoadPkcs11Options {
   readonly pkcs11js?: string | undefined;
 }
 
-/** loadPkcs11 loads and initializes a PKCS#11 module. Call it in a process of its own: a module may crash it. */
+/** loadPkcs11 loads a PKCS#11 module. Call it in a process of its own: a module may crash it. */
 export function loadPkcs11({ library, pkcs11js = PKCS11JS.name }: LoadPkcs11Options): Pkcs11Api {
   const api = new (requirePackage(pkcs11js).PKCS11)();
   if (!existsSync(library)) {
@@ -28,7 +27,6 @@ export function loadPkcs11({ library, pkcs11js = PKCS11JS.name }: LoadPkcs11Opti
     const reason = error instanceof Error ? error.message.split('\n', 1)[0] : 'unknown error';
     throw new TokenError('LibraryMissing', `the PKCS#11 module ${library} cannot be loaded: ${reason}`);
   }
-  initialize(api, library);
   return api;
 }
 
@@ -47,19 +45,5 @@ function requirePackage(name: string): Pkcs11Package {
       `the package ${PKCS11JS.name} ${problem}; run "npm install ${PKCS11JS.name}@${version}" where bowline is installed (it needs Python, make and a C++ compiler), or use an image that contains it`,
       { cause: error },
     );
-  }
-}
-
-function initialize(api: Pkcs11Api, library: string): void {
-  try {
-    api.C_Initialize({ flags: CKF.OS_LOCKING_OK });
-  } catch (error) {
-    const code = codeOf(error);
-    if (code === CKR.CRYPTOKI_ALREADY_INITIALIZED) return;
-    // Modules may refuse to use the locks of the operating system; there is one thread anyway.
-    if (code !== CKR.CANT_LOCK && code !== CKR.ARGUMENTS_BAD) {
-      throw pkcs11Error(`initialize the PKCS#11 module ${library}`, error);
-    }
-    api.C_Initialize();
   }
 }

@@ -19,6 +19,7 @@ export interface Pkcs11TokenInfo {
 export interface Pkcs11Api {
   load(path: string): void;
   C_Initialize(options?: { readonly flags: number }): void;
+  C_Finalize(): void;
   C_GetSlotList(tokenPresent: boolean): readonly Buffer[];
   C_GetTokenInfo(slot: Buffer): Pkcs11TokenInfo;
   C_InitToken(slot: Buffer, soPin: string, label: string): unknown;

@@ -1,15 +1,15 @@
 import { blankTokenToProvision } from '../token/pin/blank-token.ts';
 import type { Token } from '../token/token.ts';
 import { matchingTokens, type TokenChoice, tokenNotFound } from './choose-token.ts';
-import type { Pkcs11Api } from './pkcs11-api.ts';
-import { pkcs11Error } from './pkcs11-error.ts';
+import { CKF, CKR, type Pkcs11Api } from './pkcs11-api.ts';
+import { codeOf, pkcs11Error } from './pkcs11-error.ts';
 import { Pkcs11Token } from './pkcs11-token.ts';
 import { type Provisioning, ProvisioningRefused, provisionToken } from './provision-token.ts';
 import { type FoundToken, findTokens } from './slots.ts';
 
 /** Pkcs11ModuleOptions configures a PKCS#11 module and the token to use. */
 export interface Pkcs11ModuleOptions {
-  /** load returns the initialized module; see `loadPkcs11`. It is called until it succeeds. */
+  /** load returns the module; see `loadPkcs11`. It is called until it succeeds. */
   readonly load: () => Pkcs11Api;
   readonly choice: TokenChoice;
   /** How a blank token is initialized. Defaults to never. */
@@ -20,19 +20,38 @@ export interface Pkcs11ModuleOptions {
 export class Pkcs11Module {
   readonly #options: Pkcs11ModuleOptions;
   #api: Pkcs11Api | undefined;
+  #isInitialized = false;
+  #token: Pkcs11Token | undefined;
   #refusal: ProvisioningRefused | undefined;
 
   constructor(options: Pkcs11ModuleOptions) {
     this.#options = options;
   }
 
-  /** open chooses the token among those that are present now, and opens a session with it. */
+  /** open chooses the token among those that are present now, and opens a session with it. It ends the earlier one. */
   open(): Token {
     this.#api ??= this.#options.load();
+    this.#token?.close();
+    this.#token = undefined;
     try {
-      return new Pkcs11Token(this.#api, this.#choose(this.#api).slot);
+      if (!this.#isInitialized) initialize(this.#api);
+      this.#isInitialized = true;
+      this.#token = new Pkcs11Token(this.#api, this.#choose(this.#api).slot);
+      return this.#token;
     } catch (error) {
+      this.#reset(this.#api);
       throw pkcs11Error('open the token', error);
+    }
+  }
+
+  /** Some modules find tokens that were plugged in later, or recover from an error, only after an initialization. */
+  #reset(api: Pkcs11Api): void {
+    if (!this.#isInitialized) return;
+    this.#isInitialized = false;
+    try {
+      api.C_Finalize();
+    } catch {
+      // The next initialization reports what is wrong.
     }
   }
 
@@ -52,5 +71,17 @@ export class Pkcs11Module {
       if (error instanceof ProvisioningRefused) this.#refusal = error;
       throw error;
     }
+  }
+}
+
+function initialize(api: Pkcs11Api): void {
+  try {
+    api.C_Initialize({ flags: CKF.OS_LOCKING_OK });
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === CKR.CRYPTOKI_ALREADY_INITIALIZED) return;
+    // Modules may refuse to use the locks of the operating system; there is one thread anyway.
+    if (code !== CKR.CANT_LOCK && code !== CKR.ARGUMENTS_BAD) throw error;
+    api.C_Initialize();
   }
 }

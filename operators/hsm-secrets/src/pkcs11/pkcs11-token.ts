@@ -25,10 +25,7 @@ export class Pkcs11Token implements Token {
   }
 
   isLoggedIn(): boolean {
-    return this.#do('read the state of the session', (api, session) => {
-      const { state } = api.C_GetSessionInfo(session);
-      return state === CKS.RW_USER || state === CKS.RO_USER;
-    });
+    return this.#do('read the state of the session', isUser);
   }
 
   login(pin: Buffer): void {
@@ -57,14 +54,19 @@ export class Pkcs11Token implements Token {
   find(application: string): readonly DataObject[] {
     return this.#do('list the objects of the token', (api, session) => {
       const template = [...DATA, { type: CKA.APPLICATION, value: Buffer.from(application) }];
-      return search(api, session, template).map((object) => describe(api, session, object));
+      const objects = search(api, session, template).map((object) => describe(api, session, object));
+      // Modules may find nothing on a token that was removed, or after a logout. That must not look like an empty token.
+      if (!isUser(api, session)) throw pkcs11Error('list the objects of the token', { code: CKR.USER_NOT_LOGGED_IN });
+      api.C_GetTokenInfo(this.#slot);
+      return objects;
     });
   }
 
   read(object: DataObjectHandle): Buffer {
-    return this.#do('read an object of the token', (api, session) =>
-      attribute(api, session, objectHandle(object), CKA.VALUE),
-    );
+    return this.#do('read an object of the token', (api, session) => {
+      const [value = NOTHING] = attributes(api, session, objectHandle(object), [CKA.VALUE]);
+      return value;
+    });
   }
 
   create({ label, application, objectId, value }: NewDataObject): void {
@@ -84,21 +86,22 @@ export class Pkcs11Token implements Token {
     this.#do('remove an object of the token', (api, session) => api.C_DestroyObject(session, objectHandle(object)));
   }
 
+  /** close ends the session. */
+  close(): void {
+    try {
+      this.#api.C_CloseSession(this.#session);
+    } catch {
+      // It ended before.
+    }
+  }
+
   #do<T>(attempt: string, work: (api: Pkcs11Api, session: Buffer) => T): T {
     try {
       return work(this.#api, this.#session);
     } catch (cause) {
       const error = pkcs11Error(attempt, cause);
-      if (error.problem === 'Unavailable') this.#close();
+      if (error.problem === 'Unavailable') this.close();
       throw error;
-    }
-  }
-
-  #close(): void {
-    try {
-      this.#api.C_CloseSession(this.#session);
-    } catch {
-      // It ended before.
     }
   }
 }
@@ -109,6 +112,11 @@ const DATA: readonly Attribute[] = [
   { type: CKA.TOKEN, value: true },
   { type: CKA.PRIVATE, value: true },
 ];
+
+function isUser(api: Pkcs11Api, session: Buffer): boolean {
+  const { state } = api.C_GetSessionInfo(session);
+  return state === CKS.RW_USER || state === CKS.RO_USER;
+}
 
 /** search reads to the end: a module returns no more objects than requested, and keeps the search open. */
 function search(api: Pkcs11Api, session: Buffer, template: readonly Attribute[]): readonly Buffer[] {
@@ -136,22 +144,27 @@ function beginSearch(api: Pkcs11Api, session: Buffer, template: readonly Attribu
 }
 
 function describe(api: Pkcs11Api, session: Buffer, object: Buffer): DataObject {
+  const [label, application, objectId] = attributes(api, session, object, [CKA.LABEL, CKA.APPLICATION, CKA.OBJECT_ID]);
   return {
     // Opaque to the users of a token.
     handle: object as DataObjectHandle as Buffer & DataObjectHandle,
-    label: attribute(api, session, object, CKA.LABEL).toString(),
-    application: attribute(api, session, object, CKA.APPLICATION).toString(),
-    objectId: attribute(api, session, object, CKA.OBJECT_ID),
+    label: String(label ?? ''),
+    application: String(application ?? ''),
+    objectId: objectId ?? NOTHING,
   };
 }
 
-/** attribute reads one attribute; empty if the object does not have it, as with objects of other programs. */
-function attribute(api: Pkcs11Api, session: Buffer, object: Buffer, type: number): Buffer {
+const NOTHING = Buffer.alloc(0);
+
+/** attributes reads all attributes at once; one that the object does not have, as with other programs, is empty. */
+function attributes(api: Pkcs11Api, session: Buffer, object: Buffer, types: readonly number[]): readonly Buffer[] {
+  const template = types.map((type) => ({ type }));
   try {
-    return api.C_GetAttributeValue(session, object, [{ type }])[0]?.value ?? Buffer.alloc(0);
+    return api.C_GetAttributeValue(session, object, template).map(({ value }) => value);
   } catch (error) {
-    if (codeOf(error) === CKR.ATTRIBUTE_TYPE_INVALID) return Buffer.alloc(0);
-    throw error;
+    if (codeOf(error) !== CKR.ATTRIBUTE_TYPE_INVALID) throw error;
+    if (types.length === 1) return [NOTHING];
+    return types.flatMap((type) => attributes(api, session, object, [type]));
   }
 }
 

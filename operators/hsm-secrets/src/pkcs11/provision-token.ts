@@ -40,7 +40,9 @@ export function provisionToken(
   { pin, soPin, provisioned }: Provisioning,
 ): FoundToken {
   const serial = `serial number ${blank.serialNumber}`;
-  if ((blank.flags & SO_PIN_AT_RISK) !== 0) {
+  // A token that was never initialized has no such PIN; SoftHSM reports it as locked.
+  const hasSoPin = (blank.flags & CKF.TOKEN_INITIALIZED) !== 0;
+  if (hasSoPin && (blank.flags & SO_PIN_AT_RISK) !== 0) {
     const problem = 'a wrong PIN of the security officer was entered before; initialize it by hand';
     throw new ProvisioningRefused('TokenNotFound', `cannot initialize the blank token (${serial}): ${problem}`);
   }

@@ -15,6 +15,8 @@ import {
 export interface WorkerCommand {
   readonly program: string;
   readonly args: readonly string[];
+  /** Its environment. Defaults to that of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 /** WorkerProcessOptions configures one worker process. */
@@ -75,6 +77,7 @@ export class WorkerProcess {
     this.#child = spawn(command.program, command.args, {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       serialization: 'advanced',
+      ...(command.env ? { env: command.env } : {}),
     });
     this.#child.on('message', (message: WorkerResponse) => this.#receive(message));
     this.ended = this.#end();
