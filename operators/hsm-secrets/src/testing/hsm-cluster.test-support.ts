@@ -9,16 +9,20 @@ import { type ObjectMeta, Pod } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
 import { formatMicroTime, VirtualClock } from '@bowline/machinery';
 import type { Client } from '@bowline/runtime/client';
+import { KeyStream } from '@bowline/runtime/controller';
 import { vi } from 'vitest';
+import type { Agents } from '../agent-client/agent-directory.ts';
 import { HSMDevice } from '../api/hsm-device.ts';
 import { type DeviceRow, HSMPool, type PodRow, type PoolStatus } from '../api/hsm-pool.ts';
 import { LABELS, poolName, REPORT_ANNOTATION } from '../api/names.ts';
-import { hsmSecrets } from '../operator.ts';
+import { hsmSecretsWith } from '../operator.ts';
 
 /** HsmClusterOptions configures the operator and its environment. */
 export interface HsmClusterOptions extends Partial<Omit<OperatorsOptions & ClusterOptions, 'config' | 'clock'>> {
   /** The operator's section of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>;
+  /** The agents that the operator calls. Defaults to none: the addresses of pods lead nowhere. */
+  readonly agents?: Agents;
   /** How many nodes with HSM devices there are. Defaults to 2. */
   readonly nodes?: number;
 }
@@ -57,12 +61,17 @@ export interface HsmCluster extends Cluster, RunningOperators {
 /** IMAGE is the image of the pods that the operator creates in tests. */
 export const IMAGE = 'example.test/bowline:1';
 
+const NO_AGENTS: Agents = {
+  agentsOf: () => [],
+  changes: (signal) => new KeyStream().follow(signal),
+};
+
 /** hsmCluster starts the operator, with nodes of its own. */
 export async function hsmCluster(options: HsmClusterOptions = {}): Promise<HsmCluster> {
-  const { config = {}, nodes: nodeCount = 2, ...rig } = options;
+  const { config = {}, nodes: nodeCount = 2, agents = NO_AGENTS, ...rig } = options;
   const clock = new VirtualClock({ startMs: Date.now() });
   const c = await cluster({
-    operators: [hsmSecrets],
+    operators: [hsmSecretsWith({ agents })],
     prefix: 'hsm',
     ...rig,
     clock,
