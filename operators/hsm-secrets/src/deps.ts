@@ -1,3 +1,4 @@
+import type { BoundedMap } from '@bowline/machinery';
 import type { CertificateAuthority } from '@bowline/runtime/certificates';
 import type { KeyStream } from '@bowline/runtime/controller';
 import type { Agents } from './agent-client/agent-directory.ts';
@@ -7,6 +8,8 @@ import type { Confirmations } from './memory/confirmations.ts';
 import type { DeviceProblems } from './memory/device-problems.ts';
 import type { Rejections } from './memory/rejections.ts';
 import type { HsmMetrics } from './metrics.ts';
+import type { ChecksumRounds } from './secret/checksum-rounds.ts';
+import type { ParentRef } from './secret/parent.ts';
 
 /** Deps holds the dependencies of the controllers besides the cluster. */
 export interface Deps {
@@ -35,4 +38,13 @@ export interface Deps {
   /** Retries of a PIN that were recorded in the status and are due: the uid of the pod and the version of the PIN. */
   readonly pinRetries: Set<string>;
   readonly metrics: HsmMetrics;
+  /** serveApi serves the REST API, if that is configured. */
+  readonly serveApi: (signal: AbortSignal) => Promise<void>;
+  /** leadApi publishes where the API is found, and lets it write to the cluster, while this replica leads. */
+  readonly leadApi: (signal: AbortSignal) => Promise<void>;
+  /** The values of parentRef with which an HSMSecret belongs to this operator. */
+  readonly parentRefs: readonly ParentRef[];
+  readonly checksums: ChecksumRounds;
+  /** The hashes of Secrets that are not stored as they were written, by the key of the HSMSecret. */
+  readonly modifiedSecrets: BoundedMap<string, string>;
 }

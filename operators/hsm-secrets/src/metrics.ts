@@ -1,5 +1,5 @@
 import { parseKey } from '@bowline/kubernetes';
-import type { Clock } from '@bowline/machinery';
+import { type Clock, parseTime } from '@bowline/machinery';
 import type { Counter, Gauge, Metrics } from '@bowline/runtime';
 
 /** HsmMetricsOptions configures the metrics. */
@@ -27,6 +27,11 @@ export interface PoolSummary {
   readonly stalePods: number;
 }
 
+const SYNC_RESULTS = ['synced', 'unchanged', 'failed'] as const;
+
+/** SyncResult is the result of a run for an HSMSecret: its Secret was written, was as on the device, or failed. */
+export type SyncResult = (typeof SYNC_RESULTS)[number];
+
 /** HsmMetrics holds the operator's own metrics. */
 export class HsmMetrics {
   readonly #pools = new Map<string, PoolSummary>();
@@ -34,6 +39,8 @@ export class HsmMetrics {
   readonly #deferrals: Counter;
   readonly #reports: Counter;
   readonly #perPool: Gauge | undefined;
+  readonly #syncs: Counter;
+  readonly #lastSync: Gauge | undefined;
 
   constructor({ metrics, clock, oldestReportAt, perObject, signal }: HsmMetricsOptions) {
     this.#reports = metrics.counter({
@@ -42,6 +49,18 @@ export class HsmMetrics {
       labels: ['result'],
     });
     for (const result of ['valid', 'invalid']) this.#reports.add({ result }, 0);
+    this.#syncs = metrics.counter({
+      name: 'hsm_secret_sync_total',
+      help: 'Number of syncs of HSMSecrets, by result.',
+      labels: ['result'],
+    });
+    for (const result of SYNC_RESULTS) this.#syncs.add({ result }, 0);
+    if (perObject)
+      this.#lastSync = metrics.gauge({
+        name: 'hsm_secret_last_sync_timestamp_seconds',
+        help: 'When the content of the Secret of an HSMSecret last changed, in seconds since the epoch.',
+        labels: ['namespace', 'name'],
+      });
     const devices = metrics.gauge({
       name: 'hsm_devices',
       help: 'Number of devices in all pools, by state.',
@@ -125,5 +144,23 @@ export class HsmMetrics {
     if (!this.#pools.delete(key)) return;
     const { namespace = '', name: pool } = parseKey(key);
     for (const state of DEVICE_STATES) this.#perPool?.remove({ namespace, pool, state });
+  }
+
+  /** secretSynced counts a run for an HSMSecret. */
+  secretSynced(result: SyncResult): void {
+    this.#syncs.add({ result });
+  }
+
+  /** recordSecret records when the Secret of an HSMSecret, `namespace/name`, last changed, RFC 3339. */
+  recordSecret(key: string, lastSyncTime: string | undefined): void {
+    if (lastSyncTime === undefined) return;
+    const { namespace = '', name } = parseKey(key);
+    this.#lastSync?.set(parseTime(lastSyncTime) / 1_000, { namespace, name });
+  }
+
+  /** forgetSecret removes an HSMSecret that no longer exists. */
+  forgetSecret(key: string): void {
+    const { namespace = '', name } = parseKey(key);
+    this.#lastSync?.remove({ namespace, name });
   }
 }

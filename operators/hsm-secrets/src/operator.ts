@@ -1,5 +1,5 @@
 import { ClusterRole, DaemonSet, Deployment, Secret, ServiceAccount } from '@bowline/kubernetes';
-import { parseDuration, untilAborted } from '@bowline/machinery';
+import { BoundedMap, parseDuration, untilAborted } from '@bowline/machinery';
 import {
   allow,
   defineOperator,
@@ -19,6 +19,7 @@ import { HSMDevice } from './api/hsm-device.ts';
 import { HSMPool } from './api/hsm-pool.ts';
 import { HSMSecret } from './api/hsm-secret.ts';
 import { LABELS, MANAGER, MANAGER_NAME, OPERATOR } from './api/names.ts';
+import { apiCommands } from './commands/api-commands.ts';
 import { type Config, config } from './config.ts';
 import type { Deps } from './deps.ts';
 import { deviceController } from './device/controller.ts';
@@ -28,6 +29,9 @@ import { discoveryCommand } from './discovery/discovery-command.ts';
 import { runTogether } from './discovery/run-together.ts';
 import { discoveryRole } from './guard/discovery-role.ts';
 import { accountsBinding, accountsPolicy, reportsBinding, reportsPolicy } from './guard/report-policies.ts';
+import { apiPermissions } from './http-api/api-permissions.ts';
+import { HttpApi } from './http-api/http-api.ts';
+import { apiService, cliAccount } from './install/api-companions.ts';
 import { Confirmations } from './memory/confirmations.ts';
 import { DeviceProblems } from './memory/device-problems.ts';
 import { Rejections } from './memory/rejections.ts';
@@ -35,6 +39,11 @@ import { HsmMetrics } from './metrics.ts';
 import { poolController, reportsController } from './pool/controller.ts';
 import { reconcile as reconcilePool } from './pool/reconcile.ts';
 import { local, samples } from './samples.ts';
+import { ChecksumRounds } from './secret/checksum-rounds.ts';
+import { cleanUp as cleanUpSecret } from './secret/cleanup.ts';
+import { secretController } from './secret/controller.ts';
+import { ownDeployments } from './secret/parent.ts';
+import { reconcile as reconcileSecret } from './secret/reconcile.ts';
 import { runSimulation } from './simulation/run-simulation.ts';
 import { simulateCommands } from './simulation/simulate-commands.ts';
 import { SimulatedAgents } from './simulation/simulated-agents.ts';
@@ -42,6 +51,9 @@ import { SIMULATION_SECRET } from './simulation/simulation-secret.ts';
 
 /** AUTHORITY_SECRET holds the CA of the agents, and the certificate with which the manager connects to them. */
 const AUTHORITY_SECRET = 'hsm-secrets-mtls';
+
+/** A Secret that does not fit is written again whenever it changes. */
+const MAX_MODIFIED_SECRETS = 10_000;
 
 /** HsmSecretsOptions configures an operator with other agents. */
 export interface HsmSecretsOptions {
@@ -60,11 +72,14 @@ export function hsmSecretsWith(options: HsmSecretsOptions = {}): Operator {
       deviceController.reconcile(reconcileDevice),
       reportsController,
       poolController.reconcile(reconcilePool),
+      secretController.reconcile(reconcileSecret).cleanup(cleanUpSecret),
       agentsController.reconcile(reconcileAgents),
     ],
     services: [
       { name: 'authority', run: (signal, { authority }) => authority.run(signal) },
       { name: 'agents', run: (signal, { followAgents }) => followAgents(signal) },
+      { name: 'api', run: (signal, { serveApi }) => serveApi(signal) },
+      { name: 'api-leader', leaderOnly: true, run: (signal, { leadApi }) => leadApi(signal) },
       { name: 'simulation', leaderOnly: true, run: (signal, { simulate }) => simulate(signal) },
     ],
     commands: [
@@ -73,10 +88,11 @@ export function hsmSecretsWith(options: HsmSecretsOptions = {}): Operator {
       }),
       agentCommand,
       agentWorkerCommand,
+      ...apiCommands,
       ...simulateCommands,
     ],
     kubectlPlugin: 'hsm',
-    companions: [discoveryRole, reportsPolicy, reportsBinding, accountsPolicy, accountsBinding],
+    companions: [discoveryRole, reportsPolicy, reportsBinding, accountsPolicy, accountsBinding, cliAccount, apiService],
     permissions: permissionsFor,
     createdWorkloads: [DaemonSet, Deployment].map((resource) => ({
       resource,
@@ -91,10 +107,11 @@ export function hsmSecretsWith(options: HsmSecretsOptions = {}): Operator {
 export const hsmSecrets = hsmSecretsWith();
 
 /** The permissions to read and write objects come from the declarations of the controllers. */
-function permissionsFor({ simulation }: Config): readonly Permission[] {
+function permissionsFor({ simulation, api }: Config): readonly Permission[] {
   return [
     allow(['bind'], ClusterRole, { names: [discoveryRole.name] }),
     ...authorityPermissions(AUTHORITY_SECRET),
+    ...(api.enabled ? apiPermissions() : []),
     ...(simulation.enabled
       ? [
           allow(['create'], ServiceAccount, { subresource: 'token' }),
@@ -131,6 +148,15 @@ function setUp(context: SetupContext<Config>, options: HsmSecretsOptions): Deps 
     clients,
     addressOf: simulated && ((podUID) => simulated.addressOf(podUID)),
   });
+  const agents = options.agents ?? directory;
+  const api = config.api.enabled
+    ? new HttpApi({
+        ...{ client, agents, authority, namespace, namespaces, clock, log },
+        address: config.api.address,
+        serviceName: nameOf(apiService),
+        accountName: nameOf(cliAccount),
+      })
+    : undefined;
   return {
     config,
     image: config.image ?? image,
@@ -142,11 +168,16 @@ function setUp(context: SetupContext<Config>, options: HsmSecretsOptions): Deps 
       bindings: [nameOf(reportsBinding), nameOf(accountsBinding)],
     },
     authority,
-    agents: options.agents ?? directory,
+    agents,
     followAgents: options.agents ? untilAborted : (until) => directory.run(until),
     simulate: simulated
       ? (until) => runTogether(until, [(end) => runSimulation(common, end), (end) => simulated.run(end)])
       : untilAborted,
+    parentRefs: config.parentRefs ?? ownDeployments(namespace),
+    checksums: new ChecksumRounds(clock),
+    modifiedSecrets: new BoundedMap({ maxEntries: MAX_MODIFIED_SECRETS }),
+    serveApi: api ? (until) => api.serve(until) : untilAborted,
+    leadApi: api ? (until) => api.lead(until) : untilAborted,
     confirmations,
     deviceProblems: new DeviceProblems(wokenPools),
     wokenPools,

@@ -1,0 +1,36 @@
+import type { DeviceAgent } from '../agent-client/agent-directory.ts';
+import type { HSMDevice } from '../api/hsm-device.ts';
+import type { HSMPool } from '../api/hsm-pool.ts';
+import { choosePrimary } from '../mirror/primary.ts';
+
+/** DeviceSource is a physical device that should have the secrets of an HSMDevice. */
+export interface DeviceSource {
+  readonly serialNumber: string;
+  /** The agent to read from; undefined if there is none, or the device is not available. */
+  readonly agent: DeviceAgent | undefined;
+}
+
+/** DeviceSources are the devices that are read, the preferred one first. */
+export interface DeviceSources {
+  /** The serial number of the primary device. */
+  readonly primary: string | undefined;
+  readonly sources: readonly DeviceSource[];
+}
+
+/** sourcesOf returns the devices from which the secrets of an HSMDevice are read. */
+export function sourcesOf(device: HSMDevice, pool: HSMPool | undefined, agents: readonly DeviceAgent[]): DeviceSources {
+  const { policy = 'None', primaryNode, targetNodes, autoFailover = true } = pool?.spec.mirroring ?? {};
+  const rows = (pool?.status?.aggregatedDevices ?? []).slice(0, device.spec.maxDevices);
+  const devices = rows.flatMap(({ serialNumber: serial, nodeName, available, health }) =>
+    serial === undefined || health === 'Claimed' ? [] : [{ serial, nodeName, available }],
+  );
+  const incumbent = pool?.status?.mirroring?.primarySerial;
+  const choice = choosePrimary({ devices, policy, primaryNode, targetNodes, autoFailover, incumbent });
+  const available = new Set(devices.filter((each) => each.available).map(({ serial }) => serial));
+  const sources = choice.participants.map((serialNumber) => ({
+    serialNumber,
+    agent: available.has(serialNumber) ? agents.find((agent) => agent.serialNumber === serialNumber) : undefined,
+  }));
+  const isPrimary = ({ serialNumber }: DeviceSource): number => Number(serialNumber === choice.primary);
+  return { primary: choice.primary, sources: sources.sort((a, b) => isPrimary(b) - isPrimary(a)) };
+}
