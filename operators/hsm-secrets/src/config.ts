@@ -1,4 +1,5 @@
 import { type Read, s } from '@bowline/runtime/resource';
+import { HEALTH_ADDRESS } from './discovery/serve-health.ts';
 
 const key = { namespace: s.dnsLabel(), name: s.dnsSubdomain() };
 
@@ -54,6 +55,17 @@ export const config = s.object({
         .max('10m')
         .default('5s')
         .describe('The delay between the last change of a pool and the comparison of its devices.'),
+    })
+    .default({}),
+  api: s
+    .object({
+      enabled: s.boolean().default(false).describe('Serve the REST API, which the commands of the operator use.'),
+      address: s
+        .string()
+        .maxLength(255)
+        .pattern(HEALTH_ADDRESS)
+        .default(':8090')
+        .describe('Where the API is served, as host:port or :port.'),
     })
     .default({}),
   perObjectMetrics: s

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server as NetServer } from 'node:net';
 import { BowlineError, untilAborted } from '@bowline/machinery';
 
 /** HealthOptions configures what is served where. */
@@ -54,7 +54,11 @@ function serverOf(checks: HealthOptions['checks']): Server {
   return server;
 }
 
-async function listen(server: Server, { address, flag }: HealthOptions): Promise<void> {
+/** listen resolves when a server listens on `host:port` or `:port`; rejects with BOWLINE_ADDRESS_* if it cannot. */
+export async function listen(
+  server: NetServer,
+  { address, flag }: Pick<HealthOptions, 'address' | 'flag'>,
+): Promise<void> {
   const colon = address.lastIndexOf(':');
   const host = address.slice(0, colon).replace(/^\[|\]$/g, '');
   const port = Number(address.slice(colon + 1));
