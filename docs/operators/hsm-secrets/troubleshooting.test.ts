@@ -41,6 +41,7 @@ const OTHER_WORDS = new Set(
   [
     ['Normal', 'Warning', 'True', 'False', 'Ignore', 'Deny', 'Fail', 'Forbidden', 'Failed', 'Succeeded'],
     ['In', 'Memory', 'PicoHSM', 'Recreate', 'SmartCardHSM', 'UnexpectedAdmissionError'],
+    ['Active', 'None', 'Primary', 'ReadOnly', 'Standby'],
     // Reported as PINKeyMissing.
     ['PINMissing'],
     ['ClusterRole', 'ServiceAccount', 'RollingUpdate', 'RuntimeDefault', 'Exists', 'Egress', 'Ingress', 'NoSchedule'],
