@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import type { GuardNames } from './guard/guard-state.ts';
 import type { Confirmations } from './memory/confirmations.ts';
 import type { DeviceProblems } from './memory/device-problems.ts';
+import type { MirrorRounds } from './memory/mirror-rounds.ts';
 import type { Rejections } from './memory/rejections.ts';
 import type { HsmMetrics } from './metrics.ts';
 import type { ChecksumRounds } from './secret/checksum-rounds.ts';
@@ -37,6 +38,9 @@ export interface Deps {
   readonly rejections: Rejections;
   /** Retries of a PIN that were recorded in the status and are due: the uid of the pod and the version of the PIN. */
   readonly pinRetries: Set<string>;
+  readonly mirrorRounds: MirrorRounds;
+  /** The pools whose devices should be compared soon. */
+  readonly requestedMirrors: KeyStream;
   readonly metrics: HsmMetrics;
   /** serveApi serves the REST API, if that is configured. */
   readonly serveApi: (signal: AbortSignal) => Promise<void>;

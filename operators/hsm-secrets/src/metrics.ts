@@ -32,11 +32,20 @@ const SYNC_RESULTS = ['synced', 'unchanged', 'failed'] as const;
 /** SyncResult is the result of a run for an HSMSecret: its Secret was written, was as on the device, or failed. */
 export type SyncResult = (typeof SYNC_RESULTS)[number];
 
+/** MirrorCounts are the counts of a comparison of devices. */
+export interface MirrorCounts {
+  readonly conflicts: number;
+  readonly synced: number;
+  readonly errorCount: number;
+}
+
 /** HsmMetrics holds the operator's own metrics. */
 export class HsmMetrics {
   readonly #pools = new Map<string, PoolSummary>();
   readonly #agents = new Map<string, { readonly ready: number; readonly all: number; readonly deferred: number }>();
   readonly #deferrals: Counter;
+  readonly #divergences: Counter;
+  readonly #mirrorWrites: Counter;
   readonly #reports: Counter;
   readonly #perPool: Gauge | undefined;
   readonly #syncs: Counter;
@@ -85,6 +94,17 @@ export class HsmMetrics {
       help: 'Number of times that the creation of an agent was deferred.',
     });
     this.#deferrals.add({}, 0);
+    this.#divergences = metrics.counter({
+      name: 'hsm_mirror_divergence_total',
+      help: 'Number of paths that were found with different content on the devices of a pool.',
+    });
+    this.#divergences.add({}, 0);
+    this.#mirrorWrites = metrics.counter({
+      name: 'hsm_mirror_writes_total',
+      help: 'Number of copies between devices, by result.',
+      labels: ['result'],
+    });
+    for (const result of ['success', 'error']) this.#mirrorWrites.add({ result }, 0);
     if (perObject)
       this.#perPool = metrics.gauge({
         name: 'hsm_pool_devices',
@@ -136,6 +156,13 @@ export class HsmMetrics {
     const deferred = agents.filter(({ reason }) => reason === 'AgentDeferred').length;
     if (deferred > (before?.deferred ?? 0)) this.#deferrals.add({}, deferred - (before?.deferred ?? 0));
     this.#agents.set(key, { ready: agents.filter(({ ready }) => ready).length, all: agents.length, deferred });
+  }
+
+  /** mirrored counts what a comparison of devices found and wrote. */
+  mirrored({ conflicts, synced, errorCount }: MirrorCounts): void {
+    if (conflicts > 0) this.#divergences.add({}, conflicts);
+    if (synced > 0) this.#mirrorWrites.add({ result: 'success' }, synced);
+    if (errorCount > 0) this.#mirrorWrites.add({ result: 'error' }, errorCount);
   }
 
   /** forgetPool removes a pool that no longer exists. */

@@ -34,8 +34,11 @@ import { HttpApi } from './http-api/http-api.ts';
 import { apiService, cliAccount } from './install/api-companions.ts';
 import { Confirmations } from './memory/confirmations.ts';
 import { DeviceProblems } from './memory/device-problems.ts';
+import { MirrorRounds } from './memory/mirror-rounds.ts';
 import { Rejections } from './memory/rejections.ts';
 import { HsmMetrics } from './metrics.ts';
+import { mirrorController } from './mirroring/controller.ts';
+import { reconcile as reconcileMirror } from './mirroring/reconcile.ts';
 import { poolController, reportsController } from './pool/controller.ts';
 import { reconcile as reconcilePool } from './pool/reconcile.ts';
 import { local, samples } from './samples.ts';
@@ -74,6 +77,7 @@ export function hsmSecretsWith(options: HsmSecretsOptions = {}): Operator {
       poolController.reconcile(reconcilePool),
       secretController.reconcile(reconcileSecret).cleanup(cleanUpSecret),
       agentsController.reconcile(reconcileAgents),
+      mirrorController.reconcile(reconcileMirror),
     ],
     services: [
       { name: 'authority', run: (signal, { authority }) => authority.run(signal) },
@@ -125,6 +129,7 @@ function setUp(context: SetupContext<Config>, options: HsmSecretsOptions): Deps 
   const { config, client, namespace, namespaces, image, nameOf, clock, random, log, signal } = context;
   const confirmations = new Confirmations(clock);
   const wokenPools = new KeyStream();
+  const requestedMirrors = new KeyStream();
   const authority = new CertificateAuthority({
     client,
     operator: OPERATOR,
@@ -183,6 +188,8 @@ function setUp(context: SetupContext<Config>, options: HsmSecretsOptions): Deps 
     wokenPools,
     rejections: new Rejections(clock),
     pinRetries: new Set(),
+    mirrorRounds: new MirrorRounds(requestedMirrors),
+    requestedMirrors,
     metrics: new HsmMetrics({
       metrics: context.metrics,
       clock,

@@ -8,7 +8,7 @@ import {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from '@bowline/kubernetes';
-import { changed, controller, generationChanged, keyed, project } from '@bowline/runtime';
+import { anyOf, changed, controller, generationChanged, keyed, project } from '@bowline/runtime';
 import type { CacheReads } from '@bowline/runtime/controller';
 import { HSMDevice } from '../api/hsm-device.ts';
 import { HSMPool } from '../api/hsm-pool.ts';
@@ -107,7 +107,15 @@ export const poolController = controller(HSMPool, { name: 'pool', concurrency: 4
   .triggeredBy('woken', async function* (signal, { wokenPools }) {
     for await (const key of wokenPools.follow(signal)) yield parseKey(key);
   })
-  .when(generationChanged);
+  .when(
+    anyOf(
+      generationChanged,
+      // Devices show the part that they play in mirroring.
+      changed(
+        (before: HSMPool, after) => before.status?.mirroring?.primarySerial !== after.status?.mirroring?.primarySerial,
+      ),
+    ),
+  );
 
 /** PoolContext is the context of a run of the controller. */
 export type PoolContext = Parameters<Parameters<(typeof poolController)['reconcile']>[0]>[0];

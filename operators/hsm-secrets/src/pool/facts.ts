@@ -1,4 +1,5 @@
 import { DaemonSet } from '@bowline/kubernetes';
+import type { DeviceRow, HSMPool } from '../api/hsm-pool.ts';
 import { guardState } from '../guard/guard-state.ts';
 import type { AggregatedReports } from './aggregate-reports.ts';
 import { deviceKey, type PoolContext } from './controller.ts';
@@ -11,7 +12,8 @@ import { discoveryOverlap } from './shared-devices.ts';
 export function factsOf(context: PoolContext, { accepted, aggregation }: AggregatedReports): PoolFacts {
   const { object, key, list, deps, clock } = context;
   const { problems, otherPods, livePods } = accepted;
-  const { pods, devices, duplicates } = aggregation;
+  const { pods, duplicates } = aggregation;
+  const devices = withRoles(aggregation.devices, object);
   const device = deviceOf(context);
   const deviceProblem = deviceProblemOf(context);
   const [daemonSet] = list(DaemonSet, { by: { device: deviceKey(key.namespace, object.spec.hsmDeviceRef) } });
@@ -50,4 +52,16 @@ function skewedNodes({ deps }: PoolContext, pods: PoolFacts['pods']): readonly s
     .map(({ podUID, nodeName }) => ({ nodeName, isSkewed: deps.confirmations.hasClockSkew(podUID) }));
   if (skews.some(({ isSkewed }) => isSkewed === undefined)) return undefined;
   return skews.filter(({ isSkewed }) => isSkewed).map(({ nodeName }) => nodeName);
+}
+
+/** withRoles adds the part that each device plays in mirroring, which the mirror controller decides. */
+function withRoles(devices: readonly DeviceRow[], { spec, status }: HSMPool): readonly DeviceRow[] {
+  const primary = status?.mirroring?.primarySerial;
+  const policy = spec.mirroring?.policy ?? 'None';
+  return devices.map((row) => {
+    if (policy === 'None' || row.serialNumber === undefined || primary === undefined)
+      return { ...row, role: undefined, mirroredFrom: undefined };
+    if (row.serialNumber === primary) return { ...row, role: 'Primary', mirroredFrom: undefined };
+    return { ...row, role: policy === 'ReadOnly' ? 'ReadOnly' : 'Standby', mirroredFrom: primary };
+  });
 }
