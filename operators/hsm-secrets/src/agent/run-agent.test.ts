@@ -30,7 +30,7 @@ it('serves and is alive, but not ready, while its token cannot be used, and stop
         stateFolder: join(folder, 'state'),
         autoProvision: false,
       },
-      workerCommand: realWorker,
+      workerCommand: await realWorker(),
       tlsFolder: folder,
       listen: '127.0.0.1:0',
       healthListen: '127.0.0.1:0',

@@ -9,6 +9,7 @@ import { type SoftHsmFolder, softHsmFolder } from '../../../../test/support/soft
 import { SupervisedTokenService, type SupervisedTokenServiceOptions } from './worker/supervised-token-service.ts';
 import { realWorker } from './worker/worker-command.test-support.ts';
 import type { WorkerConfig } from './worker/worker-messages.ts';
+import type { WorkerCommand } from './worker/worker-process.ts';
 
 /** Pkcs11Tools holds what a test with a real PKCS#11 module needs, or why it is missing. */
 export type Pkcs11Tools =
@@ -30,7 +31,8 @@ export const PINS = { pin: '4711-user', soPin: '0815-officer' } as const;
 export interface SoftHsmDevice extends AsyncDisposable {
   readonly tokens: SoftHsmFolder;
   readonly config: WorkerConfig;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The command of a worker that uses the tokens. */
+  readonly command: WorkerCommand;
   /** writePin writes the mounted PIN, or another key beside it. */
   writePin(pin: string, key?: string): Promise<void>;
   /** start runs a worker; several at a time share the tokens. */
@@ -61,19 +63,18 @@ export async function softHsmDevice(tools: Exclude<Pkcs11Tools, { skippedBecause
     autoProvision: false,
     pkcs11js: tools.pkcs11js,
   };
-  const env = { ...process.env, ...tokens.env };
+  const command = { ...(await realWorker()), env: { ...process.env, ...tokens.env } };
   const writePin = (pin: string, key = 'pin'): Promise<void> => writeFile(join(folder, key), pin);
   await writePin(`${PINS.pin}\n`);
   return {
     tokens,
     config,
-    env,
+    command,
     writePin,
     start({ config: more, ...options } = {}) {
       const lines: (Fields & { message: string })[] = [];
       const record = (message: string, fields?: Fields): void => void lines.push({ message, ...fields });
       const log = { ...silentLog, warn: record, error: record };
-      const command = { ...realWorker, env };
       const service = new SupervisedTokenService({ config: { ...config, ...more }, command, log, ...options });
       const stop = new AbortController();
       const running = service.run(stop.signal);

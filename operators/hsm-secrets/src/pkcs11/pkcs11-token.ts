@@ -147,7 +147,7 @@ function describe(api: Pkcs11Api, session: Buffer, object: Buffer): DataObject {
   const [label, application, objectId] = attributes(api, session, object, [CKA.LABEL, CKA.APPLICATION, CKA.OBJECT_ID]);
   return {
     // Opaque to the users of a token.
-    handle: object as DataObjectHandle as Buffer & DataObjectHandle,
+    handle: object as DataObjectHandle,
     label: String(label ?? ''),
     application: String(application ?? ''),
     objectId: objectId ?? NOTHING,

@@ -5,6 +5,8 @@ import { expect, it, vi } from 'vitest';
 import { SupervisedTokenService, type SupervisedTokenServiceOptions } from './supervised-token-service.ts';
 import { fakeWorker } from './worker-command.test-support.ts';
 
+const command = await fakeWorker();
+
 const CONFIG = { library: 'any', pinFile: '/pin', stateFolder: '/state', autoProvision: false };
 const waiting = { timeout: 20_000, interval: 5 };
 
@@ -21,7 +23,7 @@ function start(options: Partial<SupervisedTokenServiceOptions> = {}): Running {
   const lines: [string, Fields | undefined][] = [];
   const error = (message: string, fields?: Fields): void => void lines.push([message, fields]);
   const log = { ...silentLog, error, warn: error };
-  const service = new SupervisedTokenService({ config: CONFIG, command: fakeWorker, clock, log, ...options });
+  const service = new SupervisedTokenService({ config: CONFIG, command, clock, log, ...options });
   const stop = new AbortController();
   const running = service.run(stop.signal);
   return {
@@ -135,7 +137,7 @@ it('ends the worker when it stops, also if the worker hangs', async () => {
 
 it('ends the worker with the process that started it', async () => {
   const { spawn } = await import('node:child_process');
-  const { program, args } = fakeWorker;
+  const { program, args } = command;
   const parent = spawn(
     program,
     [

@@ -1,14 +1,17 @@
-import { fileURLToPath } from 'node:url';
+import { bundledProgram } from '../../../../../test/support/bundled-program.ts';
 import type { WorkerCommand } from './worker-process.ts';
 
-/** sourceCommand returns the command that runs a TypeScript file of this folder as a worker. */
-export function sourceCommand(file: string): WorkerCommand {
-  const main = fileURLToPath(new URL(file, import.meta.url));
-  return { program: process.execPath, args: ['--conditions=@bowline/source', '--import=tsx', main] };
+/** fakeWorker returns the command of a worker that hangs or crashes on request. */
+export function fakeWorker(): Promise<WorkerCommand> {
+  return commandOf('fake-worker.test-support.ts');
 }
 
-/** fakeWorker runs a worker that hangs or crashes on request. */
-export const fakeWorker: WorkerCommand = sourceCommand('./fake-worker.test-support.ts');
+/** realWorker returns the command of the worker of the agent. */
+export function realWorker(): Promise<WorkerCommand> {
+  return commandOf('worker-program.test-support.ts');
+}
 
-/** realWorker runs the worker of the agent. */
-export const realWorker: WorkerCommand = sourceCommand('./worker-program.test-support.ts');
+/** Bundled as in a release, because the tests start many of them. */
+async function commandOf(file: string): Promise<WorkerCommand> {
+  return { program: process.execPath, args: [await bundledProgram(`operators/hsm-secrets/src/agent/worker/${file}`)] };
+}
