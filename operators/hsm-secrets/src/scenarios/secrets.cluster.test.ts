@@ -27,7 +27,7 @@ describe('delivery', () => {
       primaryDevice: 'S1',
       deviceSyncStatus: [{ deviceName: 'S1', checksum, version: 1, status: 'InSync', online: true }],
     });
-    expect(object.metadata.finalizers).toEqual(['hsmsecret.hsm.j5t.io/finalizer']);
+    expect(object.metadata?.finalizers).toEqual(['hsmsecret.hsm.j5t.io/finalizer']);
     for (const type of ['Ready', 'Synced', 'DevicesConsistent'])
       expect([type, findCondition(object, type)?.status]).toEqual([type, 'True']);
     const secret = await c.until(
@@ -49,7 +49,7 @@ describe('delivery', () => {
           'hsm.j5t.io/description': 'the database',
           'hsm.j5t.io/source': 'test',
         },
-        ownerReferences: [{ kind: 'HSMSecret', name: 'database', uid: object.metadata.uid, controller: true }],
+        ownerReferences: [{ kind: 'HSMSecret', name: 'database', uid: object.metadata?.uid, controller: true }],
       },
     });
     expect(await c.valuesOf('database')).toEqual(data);

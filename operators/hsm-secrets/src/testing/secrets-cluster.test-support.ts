@@ -40,11 +40,7 @@ export async function secretsCluster(
     agents,
     devices,
     createSecret: (name, given = {}, metadata = {}) =>
-      admin.create(HSMSecret, {
-        metadata: { ...metadata, namespace, name },
-        // The API server sets defaults.
-        spec: given as unknown as HSMSecret['spec'],
-      }),
+      admin.create(HSMSecret, { metadata: { ...metadata, namespace, name }, spec: given }),
     untilSynced: (name, reason = 'Synced', text = '') =>
       c.until(HSMSecret, { name }, (secret) => {
         const synced = findCondition(secret, 'Synced');
