@@ -3,8 +3,9 @@ import { findCondition, OWN_NAMESPACE, type Sample, show } from '@bowline/runtim
 import type { LocalUse } from '@bowline/runtime/manager';
 import { HSMDevice } from './api/hsm-device.ts';
 import { HSMPool } from './api/hsm-pool.ts';
+import { HSMSecret } from './api/hsm-secret.ts';
 import { poolName, TEST_MODE_ANNOTATION } from './api/names.ts';
-import { deviceEntry, SIMULATION_SECRET } from './simulation/simulation-secret.ts';
+import { contentEntry, deviceEntry, SIMULATION_SECRET } from './simulation/simulation-secret.ts';
 
 const NAMESPACE = 'sample-hsm';
 const DEVICE = 'pico-hsm-test';
@@ -18,11 +19,12 @@ const simulation = {
   apiVersion: 'v1',
   kind: 'Secret',
   metadata: { namespace: OWN_NAMESPACE, name: SIMULATION_SECRET },
-  data: Object.fromEntries(
-    SERIAL_NUMBERS.map((serialNumber, index) =>
+  data: Object.fromEntries([
+    ...SERIAL_NUMBERS.map((serialNumber, index) =>
       deviceEntry({ serialNumber, nodeName: `bowline-${index + 1}`, isPlugged: true }),
     ),
-  ),
+    contentEntry('database', { username: 'shop', password: 'correct-horse' }),
+  ]),
 };
 
 const pin = {
@@ -46,11 +48,19 @@ const device = {
     },
     // A new user sees a lost device expire within a minute.
     gracePeriod: '20s',
+    mirroring: { policy: 'Active' },
   },
 };
 
-/** samples demonstrate the operator: two simulated devices, and the HSMDevice that finds them. */
-export const samples: readonly Sample[] = [namespace, simulation, pin, device];
+const secret = {
+  apiVersion: apiVersionOf(HSMSecret),
+  kind: HSMSecret.kind,
+  metadata: { namespace: NAMESPACE, name: 'database' },
+  spec: {},
+};
+
+/** samples demonstrate the operator: two simulated devices, the HSMDevice that finds them, and a secret on them. */
+export const samples: readonly Sample[] = [namespace, simulation, pin, device, secret];
 
 /** local configures a local trial: containers do not run there, so devices are simulated. */
 export const local: LocalUse = {

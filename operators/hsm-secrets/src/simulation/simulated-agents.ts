@@ -11,7 +11,7 @@ import { HSMDevice } from '../api/hsm-device.ts';
 import { agentServerName } from '../api/names.ts';
 import { type PinSource, trimmedPin } from '../token/pin/pin-source.ts';
 import { simulatedToken } from './simulated-token.ts';
-import { SIMULATION_SECRET, storedToken, tokenEntry } from './simulation-secret.ts';
+import { initialContent, SIMULATION_SECRET, storedToken, tokenEntry } from './simulation-secret.ts';
 
 /** SimulatedAgentsOptions configures the simulation of agents. */
 export interface SimulatedAgentsOptions {
@@ -95,9 +95,11 @@ export class SimulatedAgents {
     const { spec } = await client.get(HSMDevice, { namespace, name: device }, { signal });
     const { name = '', key: pinKey = '' } = spec.pkcs11?.pinSecret ?? {};
     const pin = await client.find(Secret, { namespace, name }, { signal });
-    return simulatedToken({
+    const secret = await client.find(Secret, key, { signal });
+    return await simulatedToken({
       serialNumber,
-      stored: storedToken(await client.find(Secret, key, { signal }), serialNumber),
+      stored: storedToken(secret, serialNumber),
+      content: initialContent(secret),
       pin: mountedOnce(pin, pinKey),
       clock,
       save: async (snapshot) => {

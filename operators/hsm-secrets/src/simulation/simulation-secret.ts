@@ -32,6 +32,29 @@ export function simulatedDevices(secret: Pick<Secret, 'data'> | undefined): read
     .sort((a, b) => (a.serialNumber < b.serialNumber ? -1 : 1));
 }
 
+const CONTENT_PREFIX = 'content.';
+
+/** contentEntry returns the entry of a secret that new tokens have. */
+export function contentEntry(path: string, values: Readonly<Record<string, string>>): readonly [string, string] {
+  return [`${CONTENT_PREFIX}${path}`, encode(values)];
+}
+
+/** initialContent returns the secrets that new tokens have, by path. */
+export function initialContent(
+  secret: Pick<Secret, 'data'> | undefined,
+): ReadonlyMap<string, Readonly<Record<string, Buffer>>> {
+  const entries = Object.entries(secret?.data ?? {}).filter(([key]) => key.startsWith(CONTENT_PREFIX));
+  return new Map(
+    entries.map(([key, value]) => {
+      const values = Object.entries((decode(value) ?? {}) as Readonly<Record<string, unknown>>);
+      return [
+        key.slice(CONTENT_PREFIX.length),
+        Object.fromEntries(values.map(([name, text]) => [name, Buffer.from(String(text))])),
+      ];
+    }),
+  );
+}
+
 const TOKEN_PREFIX = 'token.';
 
 /** tokenEntry returns the entry of the state of a device's token. */
