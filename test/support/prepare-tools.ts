@@ -1,5 +1,8 @@
 import { installTools, toolSets } from '../kubectl/tools.ts';
+import { ensureKubelet } from './kubelet/ensure-kubelet.ts';
 import { ensureMoto } from './moto/ensure-moto.ts';
+import { ensurePkcs11js } from './pkcs11js/ensure-pkcs11js.ts';
+import { ensureSoftHsm } from './softhsm/ensure-softhsm.ts';
 import { ensureVault } from './vault/ensure-vault.ts';
 
 /**
@@ -9,5 +12,8 @@ import { ensureVault } from './vault/ensure-vault.ts';
 export async function prepareTools(): Promise<void> {
   await ensureVault();
   await ensureMoto();
+  await ensureKubelet();
+  await ensureSoftHsm();
+  await ensurePkcs11js();
   for (const set of toolSets) await installTools(set);
 }
