@@ -21,7 +21,7 @@ describe('the primary device', () => {
     ['is on the preferred node', 'A B', { incumbent: 'A', primaryNode: 'node-b' }, 'B', 0],
     ['is elsewhere while the preferred node has none', 'A b', { incumbent: 'B', primaryNode: 'node-b' }, 'A', 1],
     ['returns to the preferred node after a sync', 'A B?', { incumbent: 'A', primaryNode: 'node-b' }, 'A', 0],
-    ['is on the preferred node at the start', 'A B?', { primaryNode: 'node-b' }, 'A', 0],
+    ['is on the preferred node at the start', 'A B?', { primaryNode: 'node-b' }, 'B', 0],
     ['is on the preferred node if nothing else is left', 'a B?', { incumbent: 'A', primaryNode: 'node-b' }, 'B', 1],
     ['is replaced when it is lost', 'a B C', { incumbent: 'A' }, 'B', 1],
     ['is replaced by a synced one', 'a B? C', { incumbent: 'A' }, 'C', 1],

@@ -80,12 +80,13 @@ function candidatesOf({ devices, primaryNode, targetNodes = [] }: PrimaryInput):
 function preferred(
   candidates: readonly PoolDevice[],
   current: PoolDevice | undefined,
-  { primaryNode, autoFailover }: PrimaryInput,
+  { primaryNode, autoFailover, incumbent }: PrimaryInput,
 ): PoolDevice | undefined {
   const onNode = candidates.filter(({ nodeName, available }) => available && nodeName === primaryNode);
   if (current && onNode.includes(current)) return current;
   const hasAlternative = current?.available || (autoFailover && candidates.some(isUsable));
-  return onNode.find(isSynced) ?? (hasAlternative ? undefined : onNode[0]);
+  if (incumbent === undefined || !hasAlternative) return onNode.find(isSynced) ?? onNode[0];
+  return onNode.find(isSynced);
 }
 
 /** successor returns the incumbent, or the device that takes over from it. */
