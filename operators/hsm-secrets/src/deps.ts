@@ -1,4 +1,3 @@
-import type { BoundedMap } from '@bowline/machinery';
 import type { CertificateAuthority } from '@bowline/runtime/certificates';
 import type { KeyStream } from '@bowline/runtime/controller';
 import type { Agents } from './agent-client/agent-directory.ts';
@@ -9,11 +8,10 @@ import type { DeviceProblems } from './memory/device-problems.ts';
 import type { MirrorRounds } from './memory/mirror-rounds.ts';
 import type { Rejections } from './memory/rejections.ts';
 import type { HsmMetrics } from './metrics.ts';
-import type { ChecksumRounds } from './secret/checksum-rounds.ts';
-import type { ParentRef } from './secret/parent.ts';
+import type { SecretDeps } from './secret/deps.ts';
 
 /** Deps holds the dependencies of the controllers besides the cluster. */
-export interface Deps {
+export interface Deps extends SecretDeps {
   readonly config: Config;
   /** The image of discovery pods. Undefined if it is neither configured nor known. */
   readonly image: string | undefined;
@@ -46,9 +44,4 @@ export interface Deps {
   readonly serveApi: (signal: AbortSignal) => Promise<void>;
   /** leadApi publishes where the API is found, and lets it write to the cluster, while this replica leads. */
   readonly leadApi: (signal: AbortSignal) => Promise<void>;
-  /** The values of parentRef with which an HSMSecret belongs to this operator. */
-  readonly parentRefs: readonly ParentRef[];
-  readonly checksums: ChecksumRounds;
-  /** The hashes of Secrets that are not stored as they were written, by the key of the HSMSecret. */
-  readonly modifiedSecrets: BoundedMap<string, string>;
 }

@@ -1,4 +1,5 @@
 import { Secret } from '@bowline/kubernetes';
+import { Event } from '@bowline/kubernetes/events-v1';
 import { findCondition } from '@bowline/runtime';
 import { describe, expect, it } from 'vitest';
 import { HSMDevice } from '../api/hsm-device.ts';
@@ -54,6 +55,9 @@ describe('delivery', () => {
     });
     expect(await c.valuesOf('database')).toEqual(data);
     await c.untilEvent('database', 'SecretSynced', 'delivered database to the Secret database');
+    const { items: events } = await c.admin.list(Event, { namespace });
+    for (const value of [data.password, Buffer.from(data.password).toString('base64')])
+      expect(JSON.stringify([object, events])).not.toContain(value);
   });
 
   it('scenario 29 renames keys, and takes the given name, type, path and device', async () => {

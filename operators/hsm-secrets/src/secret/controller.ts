@@ -6,7 +6,7 @@ import { HSMDevice } from '../api/hsm-device.ts';
 import { HSMPool } from '../api/hsm-pool.ts';
 import { HSMSecret } from '../api/hsm-secret.ts';
 import { GROUP } from '../api/names.ts';
-import type { Deps } from '../deps.ts';
+import type { SecretDeps } from './deps.ts';
 import { belongsTo } from './parent.ts';
 import { OUR_SECRETS, secretChanged, secrets } from './secrets.ts';
 
@@ -40,7 +40,7 @@ export const secretController = controller(HSMSecret, {
   finalizer: FINALIZER,
   indexes: secretIndexes,
 })
-  .using<Deps>()
+  .using<SecretDeps>()
   .watches(HSMDevice, {
     when: generationChanged,
     // Which device an HSMSecret without a name gets depends on all of them.
