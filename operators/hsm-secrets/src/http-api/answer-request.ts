@@ -40,7 +40,8 @@ export async function answerRequest(
   if (route.leaderOnly && !tools.isLeader()) throw notLeader();
   const either = AbortSignal.any([stopped, gone]);
   const body = route.hasBody ? await readBody(request, { clock: tools.clock, signal: either }) : {};
-  const signal = request.method === 'GET' ? either : stopped;
+  // A signal of its own: many listeners on a shared one look like a leak.
+  const signal = request.method === 'GET' ? either : AbortSignal.any([stopped]);
   const device = await tools.client.find(HSMDevice, key, { signal });
   if (!device) throw missingDevice(key);
   const pool = await tools.client.find(HSMPool, { ...key, name: poolName(key.name) }, { signal });
@@ -85,7 +86,7 @@ function requireUser(decision: AccessDecision): string {
 
 /** onlyDevice returns the only HSMDevice of the cluster. It names none: the caller may not be allowed to know them. */
 async function onlyDevice({ client }: ApiTools): Promise<DeviceKey> {
-  const { items } = await client.list(HSMDevice, { limit: 2 });
+  const { items } = await client.list(HSMDevice, { metadataOnly: true });
   const [only, other] = items;
   if (!only) throw invalid('there is no HSMDevice; create one');
   if (other) throw invalid('there are several HSMDevices; choose one with ?device=namespace/name');

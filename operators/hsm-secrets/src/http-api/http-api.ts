@@ -69,14 +69,21 @@ export class HttpApi {
     await runTogether(signal, [(end) => server.run(end), (end) => this.#keepCertificate(server, end)]);
   }
 
+  /** port resolves with the port once the API is served. It rejects when the signal is aborted. */
+  async port(signal: AbortSignal): Promise<number> {
+    while (this.#port === undefined) await once(this.#events, 'listening', { signal });
+    return this.#port;
+  }
+
   /** lead publishes where the API is found, and lets this replica write, until the signal is aborted. */
   async lead(signal: AbortSignal): Promise<void> {
     if (this.#options.namespaces) return await untilAborted(signal);
     this.#isLeader = true;
     try {
-      if (this.#port === undefined) await once(this.#events, 'listening', { signal }).catch(() => undefined);
+      const port = await this.port(signal).catch(() => undefined);
+      if (port === undefined) return;
       for await (const { bundlePem } of this.#options.authority.changes(signal)) {
-        await this.#publish({ ...this.#location(this.#port ?? 0), 'ca.crt': bundlePem }, signal);
+        await this.#publish({ ...this.#location(port), 'ca.crt': bundlePem }, signal);
       }
     } finally {
       this.#isLeader = false;
