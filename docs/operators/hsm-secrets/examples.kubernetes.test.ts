@@ -32,8 +32,8 @@ beforeAll(async () => {
 it('the commands of the pages print the output shown there', async () => {
   await using reader = readerWith(START);
   // In reading order: later pages depend on the first one.
-  for (const page of ['README.md', 'grace.md', 'security.md', 'troubleshooting.md', 'pico-hsm.md'])
-    await reader.read(join(here, page));
+  const pages = ['README', 'secrets', 'mirroring', 'grace', 'security', 'troubleshooting', 'pico-hsm'];
+  for (const page of pages) await reader.read(join(here, `${page}.md`));
   reader.finish();
 }, 300_000);
 
