@@ -1,14 +1,11 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CertificateWithKey, VirtualClock } from '@bowline/machinery';
-import type { Log } from '@bowline/runtime';
-import type { Fields } from '@bowline/runtime/manager';
+import { VirtualClock } from '@bowline/machinery';
 import { describe, expect, it, vi } from 'vitest';
 import { AgentClients } from '../agent-client/agent-clients.ts';
 import { MANAGER_NAME } from '../api/names.ts';
 import { testAuthority, testIdentity } from './agent-identities.test-support.ts';
-import { runAgent } from './run-agent.ts';
+import { startAgent } from './agent-process.test-support.ts';
 import { SERVER_NAME } from './running-agent.test-support.ts';
 import { PINS, pkcs11Tools, type SoftHsmDevice, softHsmDevice } from './softhsm-worker.test-support.ts';
 
@@ -30,32 +27,22 @@ async function blankDevice(): Promise<SoftHsmDevice> {
 const READY = { isLoggedIn: true, problem: undefined };
 const DATA = { password: Buffer.from([0, 255, 10]), user: Buffer.from('ünïcode') };
 
-function recordingLog(lines: unknown[]): Log {
-  const record = (message: string, fields?: Fields): void => void lines.push({ message, ...fields });
-  return { debug: record, info: record, warn: record, error: record, with: () => recordingLog(lines) };
-}
-
-/** childrenOf returns the worker processes that a process has started. */
+/** childrenOf returns the processes that a process has started. */
 async function childrenOf(parent: number): Promise<readonly number[]> {
   const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0);
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-      const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-      const isChild = Number(status.slice(status.lastIndexOf(')') + 2).split(' ')[1]) === parent;
-      return isChild && command.includes('worker-program') ? [pid] : [];
-    }),
-  );
-  return found.flat();
+  const parents = await Promise.all(pids.map(async (pid) => [pid, (await stateOf(pid))[1]] as const));
+  return parents.flatMap(([pid, found]) => (found === String(parent) ? [pid] : []));
 }
 
-async function certificateFolder(authority: CertificateWithKey): Promise<AsyncDisposable & { readonly path: string }> {
-  const path = await mkdtemp(join(tmpdir(), 'bowline-tls-'));
-  const { certificate, bundlePem } = await testIdentity(authority, SERVER_NAME, 'server');
-  await writeFile(join(path, 'tls.crt'), certificate.certificatePem);
-  await writeFile(join(path, 'tls.key'), certificate.keyPem);
-  await writeFile(join(path, 'ca.crt'), bundlePem);
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+async function isRunning(pid: number): Promise<boolean> {
+  const [state] = await stateOf(pid);
+  return state !== undefined && state !== 'Z';
+}
+
+/** stateOf returns the state and the parent of a process. */
+async function stateOf(pid: number): Promise<readonly string[]> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  return text === undefined ? [] : text.slice(text.lastIndexOf(')') + 2).split(' ');
 }
 
 if ('skippedBecause' in tools) it.skip(`scenario 40 with SoftHSM2: ${tools.skippedBecause}`, () => undefined);
@@ -274,48 +261,31 @@ else {
   it('scenario 40: the manager uses the token through the agent, and no value or PIN leaves it otherwise', async () => {
     await using device = await deviceWithToken();
     const authority = await testAuthority();
-    await using files = await certificateFolder(authority);
-    const lines: unknown[] = [];
-    const stop = new AbortController();
-    const ports = { grpc: 0, health: 0 };
-    const running = runAgent(
-      {
-        worker: device.config,
-        workerCommand: device.command,
-        tlsFolder: files.path,
-        listen: '127.0.0.1:0',
-        healthListen: '127.0.0.1:0',
-        pcscd: false,
-        log: recordingLog(lines),
-        onListening: (port) => Object.assign(ports, { grpc: port }),
-        onHealthListening: (port) => Object.assign(ports, { health: port }),
-      },
-      stop.signal,
-    );
-    const readiness = async (): Promise<string> =>
-      await (await fetch(`http://127.0.0.1:${ports.health}/readyz`)).text();
-    try {
-      await vi.waitFor(async () => expect(await readiness()).toBe('ok'), waiting);
-      await vi.waitFor(() => expect(ports.grpc).toBeGreaterThan(0), waiting);
-      using clients = new AgentClients({
-        identity: { current: await testIdentity(authority, MANAGER_NAME, 'client') },
-      });
-      const agent = clients.agent({ address: `127.0.0.1:${ports.grpc}`, serverName: SERVER_NAME });
-      const value = Buffer.from('CANARY-value');
-      await agent.write('team/db', { value }, {}, { replaces: 0 });
-      await device.writePin('CANARY-pin', 'pin.next');
-      await agent.changePin(Buffer.from('CANARY-pin'));
-      const { token } = await agent.status();
-      expect(token?.label).toBe('pico');
-      await device.writePin('CANARY-pin');
-      for (const pid of await childrenOf(process.pid)) process.kill(pid, 'SIGSEGV');
-      await vi.waitFor(() => expect(JSON.stringify(lines)).toContain('signal SIGSEGV'), waiting);
-      await vi.waitFor(async () => expect((await agent.read('team/db')).data).toEqual({ value }), waiting);
-      expect(JSON.stringify(lines)).not.toMatch(/CANARY|4711/);
-    } finally {
-      stop.abort();
-      await running;
-    }
+    await using agent = await startAgent(device, authority);
+    using clients = new AgentClients({ identity: { current: await testIdentity(authority, MANAGER_NAME, 'client') } });
+    const token = clients.agent({ address: agent.address, serverName: SERVER_NAME });
+    const value = Buffer.from('CANARY-value');
+    await token.write('team/db', { value }, {}, { replaces: 0 });
+    await device.writePin('CANARY-pin', 'pin.next');
+    await token.changePin(Buffer.from('CANARY-pin'));
+    await device.writePin('CANARY-pin');
+    const [worker = 0, ...others] = await childrenOf(agent.pid);
+    expect(others).toEqual([]);
+    process.kill(worker, 'SIGSEGV');
+    await vi.waitFor(() => expect(agent.output()).toContain('signal SIGSEGV'), waiting);
+    await vi.waitFor(async () => expect((await token.read('team/db')).data).toEqual({ value }), waiting);
+    expect(await agent.stop('SIGTERM')).toBe(0);
+    expect(agent.output()).toContain('token is ready');
+    expect(agent.output()).not.toMatch(/CANARY|4711/);
+  });
+
+  it('scenario 40: the worker ends with the agent, however that ends', async () => {
+    await using device = await deviceWithToken();
+    await using agent = await startAgent(device, await testAuthority());
+    const workers = await childrenOf(agent.pid);
+    expect(workers).toHaveLength(1);
+    await agent.stop('SIGKILL');
+    await vi.waitFor(async () => expect(await Promise.all(workers.map(isRunning))).toEqual([false]), waiting);
   });
 
   describe('scenario 40: other programs use the same token', () => {
