@@ -21,7 +21,7 @@ afterAll(() => c[Symbol.asyncDispose]());
 
 /** The kinds and names of everything that is created for an HSMDevice. */
 const childrenOf = (device: string): readonly (readonly [Resource<KubernetesObject>, string])[] => [
-  [HSMPool as Resource<KubernetesObject>, `${device}-pool`],
+  [HSMPool, `${device}-pool`],
   [DaemonSet, `${device}-discovery`],
   [ServiceAccount, `${device}-discovery`],
   [ServiceAccount, `${device}-agent`],
