@@ -3,15 +3,23 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PoolStatus } from '../../../operators/hsm-secrets/src/api/hsm-pool.ts';
 import type { GuardState } from '../../../operators/hsm-secrets/src/guard/guard-state.ts';
+import type { ProblemReason } from '../../../operators/hsm-secrets/src/secret/problem.ts';
 import { repositoryRoot, sourceFiles } from '../../../scripts/repository.ts';
 
 /** Where the conditions and events of HSMDevices and HSMPools come from. */
-const FOLDERS = ['agents', 'device', 'guard', 'pool'];
+const FOLDERS = ['agents', 'device', 'guard', 'mirroring', 'pool'];
 
-const source = FOLDERS.flatMap((folder) => sourceFiles(`operators/hsm-secrets/src/${folder}`, '.ts'))
-  .filter((file) => !/\.test(-support)?\.ts$/.test(file))
-  .map((file) => readFileSync(join(repositoryRoot, file), 'utf8'))
-  .join('\n');
+const source = sourceOf(FOLDERS);
+const secretSource = sourceOf(['secret']);
+
+/** sourceOf returns the text of all files of folders, without tests. */
+function sourceOf(folders: readonly string[]): string {
+  return folders
+    .flatMap((folder) => sourceFiles(`operators/hsm-secrets/src/${folder}`, '.ts'))
+    .filter((file) => !/\.test(-support)?\.ts$/.test(file))
+    .map((file) => readFileSync(join(repositoryRoot, file), 'utf8'))
+    .join('\n');
+}
 
 /** What the types of the code and these lists do not have in common does not compile. */
 const PHASES = {
@@ -35,6 +43,26 @@ const HEALTH = {
   Unknown: true,
   Unplugged: true,
 } as const satisfies Readonly<Record<NonNullable<PoolStatus['aggregatedDevices']>[number]['health'], true>>;
+
+const PROBLEMS = {
+  AgentFailed: true,
+  DeviceAmbiguous: true,
+  DeviceMissing: true,
+  ForeignSecret: true,
+  KeyInvalid: true,
+  NoAgent: true,
+  NotFound: true,
+  NotPermitted: true,
+  OutOfSync: true,
+  TooLarge: true,
+  WriteRefused: true,
+} as const satisfies Readonly<Record<ProblemReason, true>>;
+
+/** The same in the source of HSMSecrets. `Ready` has the reasons of `Synced`; Unavailable is the problem of an agent. */
+const OTHER_WORDS_OF_SECRETS = new Set([
+  ...['Claimed', 'Delete', 'Deployment', 'None', 'Normal', 'Opaque', 'True', 'Unavailable', 'Warning'],
+  ...['Error', 'InSync', 'Pending', 'Ready', 'SyncProblem'],
+]);
 
 /** Strings in the source that look like names but are values, kinds, types of events or units. */
 const OTHER_WORDS = new Set(
@@ -65,19 +93,26 @@ function namesIn(heading: string, ...columns: readonly number[]): readonly strin
 }
 
 const sorted = (names: Iterable<string>): readonly string[] => [...new Set(names)].sort();
-const namesOf = (pattern: RegExp): readonly string[] => [...source.matchAll(pattern)].map(([, name = '']) => name);
+const namesOf = (pattern: RegExp, text = source): readonly string[] =>
+  [...text.matchAll(pattern)].map(([, name = '']) => name);
+
+const SENT = /'(?:Normal|Warning)', '(\w+)'/g;
+const WORD = /'([A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*|NoPKCS11)'/g;
 
 /** The reasons of events, wherever one is sent. Those of terminal errors and of objects of others are sent by the runtime. */
 const EVENTS = [
   ...namesOf(/\b(?:normal|warning)\(\s*'(\w+)'/g),
-  ...namesOf(/'(?:Normal|Warning)', '(\w+)'/g),
+  ...namesOf(SENT),
   ...namesOf(/terminal\(\s*'(\w+)'/g),
   'ForeignObject',
 ];
 
 /** The words of the source that are neither events nor other words: conditions and their reasons. */
-const CONDITIONS = namesOf(/'([A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*|NoPKCS11)'/g).filter(
-  (word) => !OTHER_WORDS.has(word) && !EVENTS.includes(word),
+const CONDITIONS = namesOf(WORD).filter((word) => !OTHER_WORDS.has(word) && !EVENTS.includes(word));
+
+const SECRET_EVENTS = namesOf(SENT, secretSource);
+const SECRET_CONDITIONS = namesOf(WORD, secretSource).filter(
+  (word) => !OTHER_WORDS_OF_SECRETS.has(word) && !SECRET_EVENTS.includes(word),
 );
 
 /** Conditions and reasons that have the name of an event. */
@@ -104,8 +139,16 @@ describe('the page', () => {
     expect(namesIn('Health of a device', 0)).toEqual(sorted(Object.keys(HEALTH)));
   });
 
-  it('documents every event of a pool and of an HSMDevice, and no others', () => {
+  it('documents every condition of an HSMSecret with its reasons, and no others', () => {
+    const names = sorted(SECRET_CONDITIONS);
+    expect(names).toEqual(expect.arrayContaining(Object.keys(PROBLEMS)));
+    // The last one is set by the runtime.
+    expect(namesIn('Conditions of an HSMSecret', 0, 1)).toEqual(sorted([...names, 'ReconcileFailed']));
+  });
+
+  it('documents every event of a pool, an HSMDevice and an HSMSecret, and no others', () => {
     for (const event of ['DeviceExpired', 'ImageUnknown', 'SelectorConflict']) expect(EVENTS).toContain(event);
-    expect(namesIn('Events', 0)).toEqual(sorted(EVENTS));
+    for (const event of ['SecretSynced', 'SyncFailed']) expect(SECRET_EVENTS).toContain(event);
+    expect(namesIn('Events', 0)).toEqual(sorted([...EVENTS, ...SECRET_EVENTS]));
   });
 });
