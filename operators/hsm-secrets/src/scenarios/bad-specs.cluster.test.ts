@@ -48,7 +48,7 @@ it.each<readonly [field: string, spec: object]>([
   ['spec.syncInterval', { syncInterval: 4 }],
 ])('scenario 03 refuses an HSMSecret, and names %s of %j', async (field, spec) => {
   const metadata = { namespace: c.namespace, name: 'bad' };
-  await expect(c.admin.create(HSMSecret, { metadata, spec: spec as HSMSecret['spec'] })).rejects.toMatchObject({
+  await expect(c.admin.create(HSMSecret, { metadata, spec })).rejects.toMatchObject({
     status: 422,
     message: expect.stringContaining(field),
   });

@@ -97,7 +97,7 @@ export async function hsmCluster(options: HsmClusterOptions = {}): Promise<HsmCl
       admin.create(HSMDevice, {
         metadata: { ...metadata, namespace, name },
         // Also specs that the API server has to refuse.
-        spec: { deviceType: 'PicoHSM', nodeSelector: nodeLabels, ...spec } as unknown as HSMDevice['spec'],
+        spec: { deviceType: 'PicoHSM', nodeSelector: nodeLabels, ...spec } as never,
       }),
     async discoveryPod(device, node, but) {
       const isWanted = ({ metadata, spec, status }: Pod): boolean =>
@@ -143,8 +143,7 @@ export async function hsmCluster(options: HsmClusterOptions = {}): Promise<HsmCl
         interval: 50,
       });
     },
-    untilPool: (device, test) =>
-      c.until(HSMPool, { name: poolName(device) }, (pool) => test(pool.status ?? ({} as PoolStatus), pool)),
+    untilPool: (device, test) => c.until(HSMPool, { name: poolName(device) }, (pool) => test(pool.status ?? {}, pool)),
     pool: (device) => admin.get(HSMPool, { namespace, name: poolName(device) }),
     async untilEvent(name, reason, text = '') {
       const isWanted = ({ regarding, reason: found, note }: Event): boolean =>
