@@ -130,16 +130,20 @@ export class Judge {
 
   /** (e): the clocks of nodes are in the condition ClockSkew only. */
   #clockProblems({ clockSkew }: ObservedStatus): readonly string[] {
-    const isSkewed = this.#truth.pods.some(({ reports }) => reports.some(isOff));
+    // A report that arrives late looks like that of a wrong clock.
+    const isSkewed = this.#truth.hadInterruption || this.#truth.pods.some(({ reports }) => reports.some(isOff));
     return clockSkew === undefined || isSkewed ? [] : [`no clock is off, but the pool reports: ${clockSkew}`];
   }
 
+  /** Once the clocks of all fresh pods are known, those that are off are reported. */
   #missingClockSkew(since: number, { clockSkew, reportingPods = [] }: ObservedStatus): readonly string[] {
-    return this.#truth.pods.flatMap(({ uid, node, reports, goneAt }) => {
-      const observed = reports.filter(({ at }) => at > since);
-      const last = observed.length > 1 ? observed.at(-1) : undefined;
-      const isFresh = goneAt === undefined && reportingPods.some((row) => row.podUID === uid && row.fresh);
-      if (!last || !isOff(last) || !isFresh || clockSkew?.includes(node)) return [];
+    const fresh = this.#truth.pods.filter(({ uid }) => reportingPods.some((row) => row.podUID === uid && row.fresh));
+    const observed = fresh.map(({ node, reports }) => ({ node, reports: reports.filter(({ at }) => at > since) }));
+    // How old the first observed report of a pod is, is not known.
+    if (observed.some(({ reports }) => reports.length < 2)) return [];
+    return observed.flatMap(({ node, reports }) => {
+      const last = reports.at(-1);
+      if (!last || !isOff(last) || clockSkew?.includes(node)) return [];
       return [`the clock of ${node} is off by ${last.clockAheadMs} ms, but the pool reports ${clockSkew ?? 'nothing'}`];
     });
   }

@@ -134,15 +134,16 @@ export class Managers {
     }
     let hasNewLeader = false;
     for (const one of this.#running) {
-      const isLeading = one.manager
-        .status()
-        .every(
-          ({ state, controllers }) => state === 'leading' && controllers.every((each) => each.state === 'running'),
-        );
-      hasNewLeader ||= isLeading && !one.isLeading;
-      one.isLeading = isLeading && one.manager.status().length > 0;
+      const status = one.manager.status();
+      const isLeading = status.length > 0 && status.every(({ state }) => state === 'leading');
+      const controllers = isLeading ? status.flatMap((each) => each.controllers) : [];
+      const aggregates = controllers.some(({ name, state }) => name === 'pool' && state === 'running');
+      hasNewLeader ||= aggregates && !one.isLeading;
+      one.isLeading = aggregates;
       one.watches = Math.max(one.watches, one.transport.openWatches);
-      const isHealthy = one.isLeading && !one.transport.isDown && one.transport.openWatches === one.watches;
+      const isComplete = !one.transport.isDown && one.transport.openWatches === one.watches;
+      const isRunning = aggregates && controllers.every(({ state }) => state === 'running');
+      const isHealthy = isRunning && isComplete && !hasFailures(one);
       one.healthySince = isHealthy ? (one.healthySince ?? this.#options.clock.now()) : undefined;
     }
     return hasNewLeader;
@@ -191,6 +192,13 @@ export class Managers {
       this.#running.map(({ manager, transport }) => ({ inFlight: transport.inFlight, status: manager.status() })),
     );
   }
+}
+
+/** A key that failed during an outage is retried some time after it. */
+function hasFailures({ manager }: RunningManager): boolean {
+  return manager
+    .status()
+    .some(({ controllers }) => controllers.some(({ keys }) => keys.some(({ failures }) => failures > 0)));
 }
 
 function isQuiet({ manager, transport }: RunningManager): boolean {

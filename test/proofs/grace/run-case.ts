@@ -175,7 +175,7 @@ class GraceCase {
       [2, 'clock', () => pods.clocks.set(node, pick(random, CLOCK_OFFSETS_MS))],
       [3, 'cut', () => this.#cut('lost')],
       [2, 'expire', () => this.#cut('expired')],
-      [2, 'outage', () => this.#managers.beginOutage()],
+      [2, 'outage', () => this.#beginOutage()],
       [4, 'recover', () => this.#managers.endOutage()],
       [2, 'stop', () => this.#managers.stop()],
       [2, 'kill', () => this.#managers.kill()],
@@ -282,8 +282,14 @@ class GraceCase {
   }
 
   #cut(end: 'lost' | 'expired'): void {
+    this.#truth.hadInterruption = true;
     this.#managers.cutWatches(end);
     this.#managers.interrupt();
+  }
+
+  #beginOutage(): void {
+    this.#truth.hadInterruption = true;
+    this.#managers.beginOutage();
   }
 
   async #startManager(): Promise<void> {

@@ -29,6 +29,8 @@ export class Truth {
   readonly pods: TruePod[] = [];
   /** When managers began to lead. */
   readonly starts: number[] = [];
+  /** Whether a manager was ever cut off, so that reports arrived late. */
+  hadInterruption = false;
 
   constructor(graceMs: number, heartbeatMs: number) {
     this.graceMs = graceMs;
