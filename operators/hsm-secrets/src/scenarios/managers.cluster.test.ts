@@ -1,4 +1,4 @@
-import { Lease, Pod, RoleBinding } from '@bowline/kubernetes';
+import { Lease, Pod, RoleBinding, Secret } from '@bowline/kubernetes';
 import { formatMicroTime } from '@bowline/machinery';
 import { findCondition } from '@bowline/runtime';
 import { Manager } from '@bowline/runtime/manager';
@@ -20,6 +20,8 @@ beforeAll(async () => {
   await c.createDevice('pico');
   pod = await c.discoveryPod('pico', c.nodes[0] ?? '');
   await c.report(pod, ['1']);
+  // The last object that the first manager creates.
+  await c.until(Secret, { name: 'pico-agent-tls' }, () => true);
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
@@ -29,9 +31,10 @@ async function startReplica(identity: string) {
   const install = roleRef.name.replace(/-discovery$/, '');
   const writes: string[] = [];
   const account = { namespace: c.managerNamespace, name: install };
-  const client = (await c.clientFor({ serviceAccount: account })).checked(({ verb, resource }) => {
+  const client = (await c.clientFor({ serviceAccount: account })).checked(({ verb, resource, key }) => {
     const isWrite = !['get', 'list', 'watch'].includes(verb);
-    if (isWrite && !/leases|reviews/.test(resource?.plural ?? '')) writes.push(`${verb} ${resource?.plural}`);
+    if (isWrite && !/leases|reviews/.test(resource?.plural ?? ''))
+      writes.push(`${verb} ${resource?.plural} ${key?.name}`);
   });
   const manager = new Manager({
     operators: [hsmSecrets],
@@ -81,7 +84,7 @@ it('scenario 43 one of two managers writes, another takes over, and none writes 
   await vi.waitFor(() => expect(standby.isLeading()).toBe(true), waiting);
   await c.report(pod, ['1', '2', '3']);
   await c.untilPool('pico', ({ availableDevices }) => availableDevices === 3);
-  expect(standby.writes).toContain('patch hsmpools');
+  expect(standby.writes).toContain('patch hsmpools pico-pool');
   // A takeover alone changes nothing.
   expect(standby.writes.filter((write) => !/hsmpools|events/.test(write))).toEqual([]);
 
