@@ -130,6 +130,7 @@ function setUp(context: SetupContext<Config>, options: HsmSecretsOptions): Deps 
   const confirmations = new Confirmations(clock);
   const wokenPools = new KeyStream();
   const requestedMirrors = new KeyStream();
+  const mirrorRounds = new MirrorRounds(requestedMirrors);
   const authority = new CertificateAuthority({
     client,
     operator: OPERATOR,
@@ -160,6 +161,7 @@ function setUp(context: SetupContext<Config>, options: HsmSecretsOptions): Deps 
         address: config.api.address,
         serviceName: nameOf(apiService),
         accountName: nameOf(cliAccount),
+        requestMirror: (pool) => mirrorRounds.request(pool, clock.now()),
       })
     : undefined;
   return {
@@ -188,7 +190,7 @@ function setUp(context: SetupContext<Config>, options: HsmSecretsOptions): Deps 
     wokenPools,
     rejections: new Rejections(clock),
     pinRetries: new Set(),
-    mirrorRounds: new MirrorRounds(requestedMirrors),
+    mirrorRounds,
     requestedMirrors,
     metrics: new HsmMetrics({
       metrics: context.metrics,

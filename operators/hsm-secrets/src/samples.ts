@@ -4,7 +4,7 @@ import type { LocalUse } from '@bowline/runtime/manager';
 import { HSMDevice } from './api/hsm-device.ts';
 import { HSMPool } from './api/hsm-pool.ts';
 import { HSMSecret } from './api/hsm-secret.ts';
-import { poolName, TEST_MODE_ANNOTATION } from './api/names.ts';
+import { GROUP, poolName, TEST_MODE_ANNOTATION } from './api/names.ts';
 import { contentEntry, deviceEntry, SIMULATION_SECRET } from './simulation/simulation-secret.ts';
 
 const NAMESPACE = 'sample-hsm';
@@ -59,12 +59,50 @@ const secret = {
   spec: {},
 };
 
+/**
+ * Lets the account of the command line use the sample device. Its name and namespace are those of `bowline up`, which
+ * applies the samples.
+ */
+const cliRole = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'Role',
+  metadata: { namespace: NAMESPACE, name: 'hsm-secrets-cli' },
+  rules: [
+    { apiGroups: [GROUP], resources: ['hsmdevices'], verbs: ['get'], resourceNames: [DEVICE] },
+    {
+      apiGroups: [GROUP],
+      resources: ['hsmdevices/secrets'],
+      verbs: ['list', 'get', 'create', 'update', 'delete'],
+      resourceNames: [DEVICE],
+    },
+    {
+      apiGroups: [GROUP],
+      resources: ['hsmdevices/pin', 'hsmdevices/mirror'],
+      verbs: ['update'],
+      resourceNames: [DEVICE],
+    },
+    { apiGroups: [''], resources: ['secrets'], verbs: ['update'], resourceNames: [PIN_SECRET] },
+  ],
+};
+
+const cliBinding = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'RoleBinding',
+  metadata: { namespace: NAMESPACE, name: 'hsm-secrets-cli' },
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'hsm-secrets-cli' },
+  subjects: [{ kind: 'ServiceAccount', namespace: 'bowline-system', name: 'bowline-hsm-secrets-cli' }],
+};
+
 /** samples demonstrate the operator: two simulated devices, the HSMDevice that finds them, and a secret on them. */
-export const samples: readonly Sample[] = [namespace, simulation, pin, device, secret];
+export const samples: readonly Sample[] = [namespace, simulation, pin, device, secret, cliRole, cliBinding];
 
 /** local configures a local trial: containers do not run there, so devices are simulated. */
 export const local: LocalUse = {
-  config: { image: 'bowline.invalid/simulated', simulation: { enabled: true } },
+  config: {
+    image: 'bowline.invalid/simulated',
+    simulation: { enabled: true },
+    api: { enabled: true, address: '127.0.0.1:0' },
+  },
   warning: 'HSM devices are simulated (simulation.enabled): they hold no real keys',
   displayedResources: [
     show(HSMPool, {
@@ -79,6 +117,7 @@ export const local: LocalUse = {
   suggestedCommands: [
     'kubectl get hsmpool -A',
     `bowline hsm-secrets simulate unplug ${SERIAL_NUMBERS[0]}`,
+    'bowline hsm-secrets create api-key --from-literal token=abc',
     `kubectl delete pods -n ${NAMESPACE} -l app.kubernetes.io/component=discovery`,
   ],
 };

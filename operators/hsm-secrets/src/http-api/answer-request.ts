@@ -44,10 +44,11 @@ export async function answerRequest(
   const signal = request.method === 'GET' ? either : AbortSignal.any([stopped]);
   const device = await tools.client.find(HSMDevice, key, { signal });
   if (!device) throw missingDevice(key);
-  const pool = await tools.client.find(HSMPool, { ...key, name: poolName(key.name) }, { signal });
+  const ofPool = { ...key, name: poolName(key.name) };
+  const pool = await tools.client.find(HSMPool, ofPool, { signal });
   const devices = poolDevices(device, pool, tools.agents.agentsOf(key));
-  const deviceKey = keyString(key);
-  return await route.run({ authorization, user, device, deviceKey, pool, devices, path, query, body, signal }, tools);
+  const about = { device, deviceKey: keyString(key), pool, poolKey: keyString(ofPool), devices };
+  return await route.run({ authorization, user, ...about, path, query, body, signal }, tools);
 }
 
 interface Authorized {

@@ -21,6 +21,8 @@ export interface ApiTools {
   readonly access: Pick<TokenAccess, 'decide'>;
   /** isLeader reports whether this replica may write to the cluster. */
   readonly isLeader: () => boolean;
+  /** requestMirror asks for a comparison of the devices of a pool, `namespace/name`, after a write. */
+  readonly requestMirror: (pool: string) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -33,6 +35,8 @@ export interface ApiCall {
   readonly device: HSMDevice;
   /** `namespace/name` of the HSMDevice. */
   readonly deviceKey: string;
+  /** `namespace/name` of its HSMPool. */
+  readonly poolKey: string;
   readonly pool: HSMPool | undefined;
   readonly devices: PoolDevices;
   /** The path of the secret; empty for requests about none. */

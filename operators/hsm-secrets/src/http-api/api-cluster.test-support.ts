@@ -1,6 +1,7 @@
 import { request } from 'node:https';
 import type { TestServiceAccount } from '@bowline/control-plane/testing';
 import { ConfigMap, type PolicyRule } from '@bowline/kubernetes';
+import { vi } from 'vitest';
 import { GROUP } from '../api/names.ts';
 import type { HsmClusterOptions } from '../testing/hsm-cluster.test-support.ts';
 import { type SecretsCluster, secretsCluster } from '../testing/secrets-cluster.test-support.ts';
@@ -62,7 +63,15 @@ export async function apiCluster(options: HsmClusterOptions = {}): Promise<ApiCl
     },
   });
   const key = { namespace: c.managerNamespace, name: API_CONFIG_MAP };
-  const { data: location = {} } = await c.until(ConfigMap, key, ({ data }) => data?.['url'] !== undefined);
+  const location = await vi.waitFor(
+    async () => {
+      // A replica that wants to write its CA before it leads tries again later.
+      await c.clock.advance(1_000);
+      const { data } = await c.admin.get(ConfigMap, key);
+      return data ?? {};
+    },
+    { timeout: 20_000, interval: 250 },
+  );
   const own: Omit<ApiCluster, keyof SecretsCluster> = {
     location,
     account: (verbs, more = []) =>

@@ -108,8 +108,8 @@ export async function retryPin(call: ApiCall, { log }: ApiTools): Promise<ApiRes
 }
 
 /** syncMirrors compares all devices now. With `force`, also secrets that may be being written at the moment. */
-export async function syncMirrors(call: ApiCall, { clock, log }: ApiTools): Promise<ApiResult> {
-  const { deviceKey, user, devices, body, signal } = call;
+export async function syncMirrors(call: ApiCall, { clock, log, requestMirror }: ApiTools): Promise<ApiResult> {
+  const { deviceKey, poolKey, user, devices, body, signal } = call;
   requireKnown(body, ['force'], 'the body');
   const { force = false } = body;
   if (typeof force !== 'boolean') throw invalid('force must be true or false');
@@ -117,6 +117,8 @@ export async function syncMirrors(call: ApiCall, { clock, log }: ApiTools): Prom
     throw invalid(`the HSMDevice ${deviceKey} does not mirror secrets; set mirroring.policy to ReadOnly or Active`);
   const targets = requireTargets(call);
   const result = await mirrorDevices(devices, { clock, signal, ...(force ? { writeMs: 0 } : {}) });
+  // The controller compares them again, and updates the status of the pool.
+  requestMirror(poolKey);
   log.info('devices compared through the API', { user, device: deviceKey, written: result.synced });
   const { synced, purged, conflicts, errors, errorCount, unreachable } = result;
   const data = {

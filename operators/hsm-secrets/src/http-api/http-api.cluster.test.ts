@@ -81,7 +81,7 @@ it('serves secrets on a replica that does not lead, which refuses requests that 
     certificate: { names: [MANAGER_NAME], usages: ['client'] },
     clock,
   });
-  const names = { serviceName: 'unused', accountName: 'unused' };
+  const names = { serviceName: 'unused', accountName: 'unused', requestMirror: () => {} };
   const options = { client, agents: c.agents, authority, namespace, namespaces: undefined, clock, log };
   const follower = new HttpApi({ ...options, ...names, address: '127.0.0.1:0' });
   const end = new AbortController();

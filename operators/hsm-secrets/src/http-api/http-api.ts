@@ -28,6 +28,8 @@ export interface HttpApiOptions {
   readonly serviceName: string;
   /** The name of the ServiceAccount of the command line. */
   readonly accountName: string;
+  /** See `ApiTools`. */
+  readonly requestMirror: ApiTools['requestMirror'];
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -91,8 +93,8 @@ export class HttpApi {
   }
 
   #tools(): ApiTools {
-    const { client, agents, clock, log } = this.#options;
-    return { client, agents, access: this.#access, isLeader: () => this.#isLeader, clock, log };
+    const { client, agents, requestMirror, clock, log } = this.#options;
+    return { client, agents, access: this.#access, isLeader: () => this.#isLeader, requestMirror, clock, log };
   }
 
   /** Every replica has a certificate of its own, in memory only. */

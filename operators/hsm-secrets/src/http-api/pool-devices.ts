@@ -16,7 +16,10 @@ export interface PoolDevices extends Devices {
   readonly agents: ReadonlyMap<string, DeviceAgent>;
 }
 
-/** poolDevices returns the devices of an HSMDevice as its pool lists them. */
+/**
+ * poolDevices returns the devices of an HSMDevice as its pool lists them. The primary device is the one in the status:
+ * only the mirror controller replaces it, because only it knows which device has all secrets.
+ */
 export function poolDevices(
   device: HSMDevice,
   pool: HSMPool | undefined,
@@ -29,14 +32,15 @@ export function poolDevices(
     ...{ policy, primaryNode, targetNodes, autoFailover },
     incumbent: pool?.status?.mirroring?.primarySerial,
   });
+  const incumbent = used.find(({ serialNumber }) => serialNumber === pool?.status?.mirroring?.primarySerial);
   const available = new Set(used.filter((row) => row.available).map(({ serialNumber }) => serialNumber));
   const usable = running.filter(({ serialNumber }) => available.has(serialNumber));
   return {
     policy,
-    primary: choice.primary,
+    primary: incumbent?.serialNumber ?? choice.primary,
     expected: choice.participants,
     tokens: new Map(usable.map(({ serialNumber, service }) => [serialNumber, service])),
-    isWritable: choice.isWritable,
+    isWritable: incumbent?.available ?? choice.isWritable,
     used,
     agents: new Map(usable.map((agent) => [agent.serialNumber, agent])),
   };

@@ -82,12 +82,13 @@ async function versionAt(call: ApiCall): Promise<number> {
 
 /** written returns the result of a write: partial if not every device has it, an error if it may not last. */
 function written(
-  { path, deviceKey, user }: ApiCall,
-  { log }: ApiTools,
+  { path, deviceKey, poolKey, user }: ApiCall,
+  { log, requestMirror }: ApiTools,
   outcome: WriteOutcome,
   { status, verb }: { readonly status: number; readonly verb: string },
 ): ApiResult {
   const { version, timestamp, checksum, devices, isAcknowledged } = outcome;
+  requestMirror(poolKey);
   const failures = devices.flatMap(({ serial, error }): DeviceFailure[] => (error ? [{ serial, error }] : []));
   const results = devices.map(({ serial }) => deviceResult(serial, failures));
   const partial = failures.length > 0 ? partialMessage(failures, devices.length) : undefined;

@@ -1,6 +1,6 @@
 import { ConfigMap, Secret } from '@bowline/kubernetes';
 import { createLog } from '@bowline/runtime/manager';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { ALL, type ApiCluster, apiCluster, inBase64, PIN_SECRET } from '../http-api/api-cluster.test-support.ts';
 import { API_CONFIG_MAP } from '../http-api/api-location.ts';
 import { DEVICE } from '../testing/secrets-cluster.test-support.ts';
@@ -269,10 +269,15 @@ it('reveals values and PINs only to readers of a secret, and publishes its locat
   expect(lines.join()).toContain('secret changed through the API');
 
   await c.restart();
-  const again = await c.until(
-    ConfigMap,
-    { namespace: c.managerNamespace, name: API_CONFIG_MAP },
-    (found) => found.data?.['url'] !== data?.['url'],
+  const key = { namespace: c.managerNamespace, name: API_CONFIG_MAP };
+  const again = await vi.waitFor(
+    async () => {
+      await c.clock.advance(1_000);
+      const found = await c.admin.get(ConfigMap, key);
+      expect(found.data?.['url']).not.toBe(data?.['url']);
+      return found;
+    },
+    { timeout: 20_000, interval: 250 },
   );
   // Only the port differs: it was any free port.
   expect({ ...again.data, url: '' }).toEqual({ ...data, url: '' });
