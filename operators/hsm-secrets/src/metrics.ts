@@ -32,6 +32,16 @@ const SYNC_RESULTS = ['synced', 'unchanged', 'failed'] as const;
 /** SyncResult is the result of a run for an HSMSecret: its Secret was written, was as on the device, or failed. */
 export type SyncResult = (typeof SYNC_RESULTS)[number];
 
+/** The reasons for which a PIN cannot be used. */
+const PIN_FAILURES = ['PINIncorrect', 'PINUncertain', 'PINFinalTry', 'PINLocked'] as const;
+
+interface AgentCounts {
+  readonly ready: number;
+  readonly all: number;
+  readonly deferred: number;
+  readonly pinFailures: ReadonlyMap<string, number>;
+}
+
 /** MirrorCounts are the counts of a comparison of devices. */
 export interface MirrorCounts {
   readonly conflicts: number;
@@ -42,7 +52,8 @@ export interface MirrorCounts {
 /** HsmMetrics holds the operator's own metrics. */
 export class HsmMetrics {
   readonly #pools = new Map<string, PoolSummary>();
-  readonly #agents = new Map<string, { readonly ready: number; readonly all: number; readonly deferred: number }>();
+  readonly #agents = new Map<string, AgentCounts>();
+  readonly #pinFailures: Counter;
   readonly #deferrals: Counter;
   readonly #divergences: Counter;
   readonly #mirrorWrites: Counter;
@@ -94,6 +105,12 @@ export class HsmMetrics {
       help: 'Number of times that the creation of an agent was deferred.',
     });
     this.#deferrals.add({}, 0);
+    this.#pinFailures = metrics.counter({
+      name: 'hsm_pin_failures_total',
+      help: 'Number of times that the PIN of a token could not be used, by reason.',
+      labels: ['reason'],
+    });
+    for (const reason of PIN_FAILURES) this.#pinFailures.add({ reason }, 0);
     this.#divergences = metrics.counter({
       name: 'hsm_mirror_divergence_total',
       help: 'Number of paths that were found with different content on the devices of a pool.',
@@ -155,7 +172,15 @@ export class HsmMetrics {
     const before = this.#agents.get(key);
     const deferred = agents.filter(({ reason }) => reason === 'AgentDeferred').length;
     if (deferred > (before?.deferred ?? 0)) this.#deferrals.add({}, deferred - (before?.deferred ?? 0));
-    this.#agents.set(key, { ready: agents.filter(({ ready }) => ready).length, all: agents.length, deferred });
+    const pinFailures = new Map<string, number>();
+    for (const reason of PIN_FAILURES) {
+      const count = agents.filter((agent) => agent.reason === reason).length;
+      pinFailures.set(reason, count);
+      const more = count - (before?.pinFailures.get(reason) ?? 0);
+      if (more > 0) this.#pinFailures.add({ reason }, more);
+    }
+    const ready = agents.filter((agent) => agent.ready).length;
+    this.#agents.set(key, { ready, all: agents.length, deferred, pinFailures });
   }
 
   /** mirrored counts what a comparison of devices found and wrote. */

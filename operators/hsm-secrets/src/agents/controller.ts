@@ -106,6 +106,7 @@ export const agentsController = controller(HSMPool, { name: 'agents', summarize:
     view: bindingView,
     map: (_, cache) => cache.list(HSMPool).map(keyOf),
   })
+  .reports(HSMDevice)
   .triggeredBy('agents', async function* (signal, { agents }) {
     for await (const device of agents.changes(signal)) {
       const { namespace, name } = parseKey(device);

@@ -1,4 +1,4 @@
-import { DaemonSet, Deployment, keyString, type ObjectKey, Secret } from '@bowline/kubernetes';
+import { apiVersionOf, DaemonSet, Deployment, keyString, type ObjectKey, Secret } from '@bowline/kubernetes';
 import { forEachConcurrently } from '@bowline/machinery';
 import type { ReconcileResult } from '@bowline/runtime';
 import { HSMDevice } from '../api/hsm-device.ts';
@@ -157,6 +157,7 @@ async function checkAgents(
       deps.pinRetries.add(`${agent.podUID} ${result.refusedPin}`);
       context.enqueue(key);
     }
+    if (result.wasProvisioned) reportProvisioned(context, device, serialNumber);
     checks.set(serialNumber, result);
   };
   const [failure] = await forEachConcurrently(used, MAX_CONCURRENT_CHECKS, check, { signal });
@@ -178,6 +179,14 @@ async function checkAgents(
       ...(refusedPin === undefined || isReady ? {} : { refusedPin }),
     };
   });
+}
+
+/** An agent reports this as long as it runs. */
+function reportProvisioned({ eventAbout }: AgentsContext, device: HSMDevice, serialNumber: string): void {
+  const { namespace, name = '', uid = '' } = device.metadata ?? {};
+  const subject = { apiVersion: apiVersionOf(HSMDevice), kind: HSMDevice.kind, metadata: { namespace, name, uid } };
+  const message = `initialized the blank token of the device ${serialNumber}, as pkcs11.autoProvision requests`;
+  eventAbout(subject, 'Warning', 'TokenProvisioned', message);
 }
 
 async function readPin({ key, live }: AgentsContext, device: HSMDevice): Promise<CurrentPin | undefined> {

@@ -126,6 +126,8 @@ function report(context: MirrorContext, choice: PrimaryChoice, result: MirrorRes
   if (!result) return;
   deps.metrics.mirrored(result);
   const diverged = [...result.paths].filter(([, { hasConflict }]) => hasConflict).map(([path]) => path);
-  for (const path of diverged.slice(0, 20))
-    event('Warning', 'DevicesDiverged', `the devices have different content for ${path}; the newest content is kept`);
+  for (const path of diverged.slice(0, 20)) {
+    const message = `the devices have different content for ${path}; mirroring copies one of them to the others`;
+    event('Warning', 'DevicesDiverged', message);
+  }
 }

@@ -79,7 +79,10 @@ describe('the reports of the pods', () => {
         ['2', c.nodes[1], true, 'Healthy'],
       ]);
     }
-    await expect(c.writeReport(bad, 'x'.repeat(65_537))).rejects.toThrow('at most 65536 characters');
+    const body = { metadata: { annotations: { 'hsm.j5t.io/device-report': 'x'.repeat(65_537) } } };
+    const own = await c.clientOf(bad);
+    const tooLong = own.patch(Pod, { namespace: c.namespace, name }, { type: 'merge', body });
+    await expect(tooLong).rejects.toThrow('at most 65536 characters');
     await c.untilEvent('pico-pool', 'InvalidReport', name);
     await c.report(bad, ['1']);
     await c.untilPool('pico', (_, pool) => reasonOf(pool, 'ReportsValid') === 'Valid');

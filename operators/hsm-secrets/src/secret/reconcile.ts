@@ -216,8 +216,9 @@ function report({ object, key, status, event, deps }: SecretContext, facts: Sync
   for (const { type, status: value, reason, message } of conditionsOf(facts)) {
     if (value !== undefined) status.condition(type, value, reason, message);
   }
-  if (problem) event('Warning', 'SyncFailed', `${problem.reason}: ${problem.message}`);
-  else if (hasWritten) event('Normal', 'SecretSynced', `delivered ${path} to the Secret ${secretName}`);
+  // A device or agent that does not exist yet is not a failure: the condition shows what the secret waits for.
+  if (problem && problem.reason !== 'NoAgent') event('Warning', 'SyncFailed', `${problem.reason}: ${problem.message}`);
+  if (!problem && hasWritten) event('Normal', 'SecretSynced', `delivered ${path} to the Secret ${secretName}`);
   deps.metrics.secretSynced(problem ? 'failed' : hasWritten ? 'synced' : 'unchanged');
   deps.metrics.recordSecret(keyString(key), facts.delivered?.writtenAt ?? object.status?.lastSyncTime);
 }
