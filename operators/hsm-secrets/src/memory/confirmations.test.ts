@@ -152,3 +152,34 @@ describe('after a start', () => {
     expect(other.confirmations.confirmedAt('u')).toBe(other.begin);
   });
 });
+
+describe('a report that does not count', () => {
+  it('confirms nothing, and the next one that counts does', async () => {
+    const { clock, confirmations, begin } = start();
+    confirmations.observe(report('u', FIRST), undefined, GRACE);
+    await clock.advance(1_000);
+    confirmations.observeRefused(row(true, begin), GRACE);
+    confirmations.heartbeat(report('u', SECOND), 'pool');
+    expect(confirmations.confirmedAt('u')).toBe(begin);
+    confirmations.observe(report('u', SECOND), row(true, begin), GRACE);
+    expect(confirmations.confirmedAt('u')).toBe(begin + 1_000);
+  });
+
+  it.each([
+    ['fresh', true, -GRACE + 2 * 60_000],
+    ['stale', false, -500_000],
+  ])('gives a pod that was %s as much time after a start as one that counts', (_, fresh, offset) => {
+    const { confirmations, begin } = start();
+    confirmations.observeRefused(row(fresh, begin - 500_000), GRACE);
+    expect(confirmations.confirmedAt('u')).toBe(begin + offset);
+  });
+});
+
+it('remembers when it observed a report, also if the pod has less time after a start', async () => {
+  const { clock, confirmations, begin } = start();
+  confirmations.observe(report('u', FIRST), row(true, begin), GRACE);
+  await clock.advance(1_000);
+  expect([confirmations.observedAt('u'), confirmations.observedAt('v')]).toEqual([begin, undefined]);
+  confirmations.observe(report('u', SECOND), row(true, begin), GRACE);
+  expect(confirmations.observedAt('u')).toBe(begin + 1_000);
+});

@@ -14,13 +14,22 @@ export interface ObservedReport {
 interface Confirmation {
   /** Undefined for a pod that no longer exists or has ended. */
   readonly version: string | undefined;
-  /** When the manager confirmed it, by the manager's clock. */
+  /** When the manager confirmed it, by the manager's clock; after a start, as much earlier as the pod has less time. */
   readonly at: number;
+  /** When the manager first observed this report. */
+  readonly observedAt: number;
+  /** Whether the pod's current report does not count, so that its heartbeats confirm nothing. */
+  readonly isRefused: boolean;
   /** How far the clock of the node is ahead. Undefined until a report was observed when it changed. */
   readonly clockSkewMs: number | undefined;
   /** The pool to reconcile with the next report, because the pod is stale there. */
   readonly wakesPool: string | undefined;
 }
+
+/** The version of a report that does not count; it differs from that of every report. */
+const NO_REPORT = '';
+
+const NEW = { isRefused: false, clockSkewMs: undefined, wakesPool: undefined };
 
 /** Clocks of nodes may differ this much from the manager's, which includes the delay of a report. */
 const MAX_CLOCK_SKEW_MS = 30_000;
@@ -44,6 +53,11 @@ export class Confirmations {
     return this.#byPod.get(podUID)?.at;
   }
 
+  /** observedAt returns when the current report of a pod was first observed; undefined if it was not. */
+  observedAt(podUID: string): number | undefined {
+    return this.#byPod.get(podUID)?.observedAt;
+  }
+
   /** hasClockSkew reports whether the clock of a pod's node is off; undefined if that is not known yet. */
   hasClockSkew(podUID: string): boolean | undefined {
     const skew = this.#byPod.get(podUID)?.clockSkewMs;
@@ -57,13 +71,29 @@ export class Confirmations {
   observe(report: ObservedReport, row: PodRow | undefined, gracePeriodMs: number): void {
     const { podUID, version, lastReportTime } = report;
     const before = this.#byPod.get(podUID);
-    if (before?.version === version) return;
+    if (before?.version === version) {
+      if (before.isRefused) this.#byPod.set(podUID, { ...before, isRefused: false });
+      return;
+    }
     if (before || !row) {
       this.#confirm(report, before);
       return;
     }
     const at = this.#resumedAt(row, lastReportTime, gracePeriodMs);
-    this.#byPod.set(podUID, { version, at, clockSkewMs: undefined, wakesPool: undefined });
+    const observedAt = this.#clock.now();
+    this.#byPod.set(podUID, { ...NEW, version, at, observedAt });
+  }
+
+  /**
+   * observeRefused records a live pod whose current report does not count: its last one holds until it is stale. After
+   * a start the pod has the same time to be confirmed as others.
+   */
+  observeRefused(row: PodRow, gracePeriodMs: number): void {
+    const before = this.#byPod.get(row.podUID);
+    if (before?.isRefused) return;
+    const at = row.fresh ? this.#timeLeftFor(gracePeriodMs) : parseTime(row.observedTime);
+    const known = before ?? { ...NEW, version: NO_REPORT, at, observedAt: at };
+    this.#byPod.set(row.podUID, { ...known, isRefused: true });
   }
 
   /**
@@ -73,7 +103,7 @@ export class Confirmations {
   heartbeat(report: ObservedReport, pool: string): string | undefined {
     const before = this.#byPod.get(report.podUID);
     // The first observation is that of the pool, which knows the row.
-    if (!before || before.version === report.version) return undefined;
+    if (!before || before.isRefused || before.version === report.version) return undefined;
     const after = this.#confirm(report, before);
     const wasSkewed = before.clockSkewMs !== undefined && isSkewed(before.clockSkewMs);
     return before.wakesPool ?? (wasSkewed === isSkewed(after.clockSkewMs ?? 0) ? undefined : pool);
@@ -93,7 +123,7 @@ export class Confirmations {
     const before = this.#byPod.get(row.podUID);
     if (before && before.version === undefined) return;
     const at = row.fresh ? this.#clock.now() : parseTime(row.observedTime);
-    this.#byPod.set(row.podUID, { version: undefined, at, clockSkewMs: undefined, wakesPool: undefined });
+    this.#byPod.set(row.podUID, { ...NEW, version: undefined, at, observedAt: at });
   }
 
   /** beginOutage records that the API server cannot be reached, so that the reports of a pool cannot arrive. */
@@ -128,7 +158,7 @@ export class Confirmations {
     const at = this.#clock.now();
     // A report that already existed when it was first observed may be old.
     const clockSkewMs = before ? parseTime(lastReportTime) - at : undefined;
-    const after = { version, at, clockSkewMs, wakesPool: undefined };
+    const after = { ...NEW, version, at, observedAt: at, clockSkewMs };
     this.#byPod.set(podUID, after);
     return after;
   }

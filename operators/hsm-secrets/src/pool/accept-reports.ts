@@ -56,15 +56,23 @@ function acceptedReport(pod: DiscoveryPod, rules: AcceptanceRules): Report | str
   if (!parsed) return undefined;
   if ('problem' in parsed) return parsed.problem;
   const { report } = parsed;
-  if (report.hsmDeviceName !== rules.device)
-    return `hsmDeviceName is ${report.hsmDeviceName}, but the pod is for ${rules.device}`;
-  if (report.reportingNode !== nodeName)
-    return `reportingNode is ${report.reportingNode}, but the pod runs on ${nodeName || 'no node yet'}`;
-  const foreign = report.discoveredDevices.find((device) => device.nodeName !== nodeName);
-  if (foreign) return `a device is on the node ${foreign.nodeName}, but the pod runs on ${nodeName}`;
+  const problem = contentProblem(report, { device: rules.device, nodeName });
+  if (problem !== undefined) return problem;
   if (rules.requireDaemonSetOwner && !isOfDaemonSet(pod, rules))
     return 'the pod does not belong to the DaemonSet of the HSMDevice; set requireDaemonSetOwner to false to accept its reports';
   return report;
+}
+
+/** contentProblem returns why a report cannot be that of a pod for a device on a node; undefined if it can. */
+export function contentProblem(
+  report: Report,
+  { device, nodeName }: { readonly device: string; readonly nodeName: string },
+): string | undefined {
+  if (report.hsmDeviceName !== device) return `hsmDeviceName is ${report.hsmDeviceName}, but the pod is for ${device}`;
+  if (report.reportingNode !== nodeName)
+    return `reportingNode is ${report.reportingNode}, but the pod runs on ${nodeName || 'no node yet'}`;
+  const foreign = report.discoveredDevices.find((each) => each.nodeName !== nodeName);
+  return foreign && `a device is on the node ${foreign.nodeName}, but the pod runs on ${nodeName}`;
 }
 
 function isOfDaemonSet({ controllerUID }: DiscoveryPod, { daemonSetUID }: AcceptanceRules): boolean {

@@ -94,7 +94,7 @@ function reportedClaims(nodes: ReadonlyMap<string, NodeState>, { previous }: Agg
     (current?.report.discoveredDevices ?? []).map((device): Claim => {
       const { devicePath, serialNumber, lastSeen, available, deviceInfo } = device;
       const id = deviceId({ serialNumber, devicePath, nodeName });
-      const observedTime = current && formatMicroTime(current.confirmedAt);
+      const observedTime = current && formatMicroTime(current.observedAt);
       const row: DeviceRow = {
         id,
         devicePath,
@@ -121,7 +121,7 @@ function previousClaims(nodes: ReadonlyMap<string, NodeState>, input: Aggregatio
       const isReported = node.current.report.discoveredDevices.some(
         (device) => deviceId({ ...device, nodeName: row.nodeName }) === id,
       );
-      return isReported ? [] : [{ id, row: lost(row, node.current.confirmedAt, 'Unplugged'), isHeld: false }];
+      return isReported ? [] : [{ id, row: lost(row, node.current.observedAt, 'Unplugged'), isHeld: false }];
     }
     if (!node?.isBacked) return [{ id, row: lost(row, node?.backedUntil ?? input.now, 'Stale'), isHeld: false }];
     if (!row.available) return [{ id, row, isHeld: REPORTED.has(row.health) }];

@@ -57,9 +57,11 @@ function aggregateFrom(context: PoolContext, { livePods }: AcceptedReports): Agg
   const { reportingPods = [], aggregatedDevices = [] } = object.status ?? {};
   const rows = new Map(reportingPods.map((row) => [row.podUID, row]));
   for (const { uid: podUID, report, reportVersion } of livePods) {
-    if (!report || reportVersion === undefined) continue;
-    const observed = { podUID, version: reportVersion, lastReportTime: report.lastReportTime };
-    confirmations.observe(observed, rows.get(podUID), gracePeriodMs);
+    const row = rows.get(podUID);
+    if (report && reportVersion !== undefined) {
+      const observed = { podUID, version: reportVersion, lastReportTime: report.lastReportTime };
+      confirmations.observe(observed, row, gracePeriodMs);
+    } else if (row) confirmations.observeRefused(row, gracePeriodMs);
   }
   const live = new Set(livePods.map(({ uid }) => uid));
   for (const row of reportingPods) if (!live.has(row.podUID)) confirmations.observeGone(row);
@@ -72,6 +74,7 @@ function aggregateFrom(context: PoolContext, { livePods }: AcceptedReports): Agg
     gracePeriodMs,
     livePods,
     confirmedAt: (uid) => confirmations.confirmedAt(uid),
+    observedAt: (uid) => confirmations.observedAt(uid),
     previous: { pods: reportingPods, devices: aggregatedDevices },
     claimedSerials: claimedSerials(
       context,

@@ -194,3 +194,19 @@ it('does not use a device that belongs to another pool', () => {
   pool.claimed.clear();
   expect(summary(pool.observe(1_000, [pod('a', [found('1')])]))).toEqual([['1', 'a', true, 'Healthy']]);
 });
+
+it('counts the time since a device was lost from when its report was observed, also after a start', () => {
+  const before = new Pool().observe(0, [pod('a', [found('1')])]);
+  const now = START + 1_000_000;
+  const { devices } = aggregate({
+    now,
+    gracePeriodMs: GRACE,
+    livePods: [pod('a', [])],
+    // After a start, the pod has only two heartbeats left.
+    confirmedAt: () => now - GRACE + 120_000,
+    observedAt: () => now,
+    previous: before,
+    claimedSerials: new Set(),
+  });
+  expect(devices).toMatchObject([{ available: false, health: 'Unplugged', lostSince: formatMicroTime(now) }]);
+});

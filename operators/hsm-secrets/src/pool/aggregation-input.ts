@@ -21,6 +21,8 @@ export interface AggregationInput {
   readonly livePods: readonly ObservedPod[];
   /** When each report was last confirmed, by the uid of the pod. */
   readonly confirmedAt: (podUID: string) => number | undefined;
+  /** When each report was first observed, by the uid of the pod. Defaults to when it was confirmed. */
+  readonly observedAt?: (podUID: string) => number | undefined;
   /** The lists of the status as they were last written. */
   readonly previous: { readonly pods: readonly PodRow[]; readonly devices: readonly DeviceRow[] };
   /** Serial numbers that belong to the pool of an older HSMDevice. */

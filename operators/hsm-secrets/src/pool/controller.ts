@@ -33,6 +33,7 @@ export const daemonSetView = project(({ metadata, spec, status }: DaemonSet) => 
 export const DISCOVERY_SETS: string = `${LABELS.component}=discovery,${LABELS.managedBy}=${MANAGER}`;
 
 const YES = 'yes';
+const MAX_BACKOFF_MS = 30_000;
 
 const poolIndexes = {
   /** `namespace/name` of the HSMDevice. */
@@ -50,7 +51,13 @@ const podIndexes = {
 };
 
 /** poolController watches what the content of a pool follows from. */
-export const poolController = controller(HSMPool, { name: 'pool', concurrency: 4, indexes: poolIndexes })
+export const poolController = controller(HSMPool, {
+  name: 'pool',
+  concurrency: 4,
+  indexes: poolIndexes,
+  // After an outage of the API server, no event wakes a pool whose devices were lost meanwhile.
+  backoff: { maxMs: MAX_BACKOFF_MS },
+})
   .using<Deps>()
   .watches(HSMDevice, {
     indexes: deviceIndexes,

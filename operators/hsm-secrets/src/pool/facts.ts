@@ -50,8 +50,9 @@ function skewedNodes({ deps }: PoolContext, pods: PoolFacts['pods']): readonly s
   const skews = pods
     .filter(({ fresh }) => fresh)
     .map(({ podUID, nodeName }) => ({ nodeName, isSkewed: deps.confirmations.hasClockSkew(podUID) }));
-  if (skews.some(({ isSkewed }) => isSkewed === undefined)) return undefined;
-  return skews.filter(({ isSkewed }) => isSkewed).map(({ nodeName }) => nodeName);
+  const skewed = skews.filter(({ isSkewed }) => isSkewed).map(({ nodeName }) => nodeName);
+  const areKnown = skews.every(({ isSkewed }) => isSkewed !== undefined);
+  return areKnown || skewed.length > 0 ? skewed : undefined;
 }
 
 /** withRoles adds the part that each device plays in mirroring, which the mirror controller decides. */

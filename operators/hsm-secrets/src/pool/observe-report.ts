@@ -4,6 +4,8 @@ import type { WriteTypes } from '@bowline/runtime/controller';
 import { HSMPool } from '../api/hsm-pool.ts';
 import { poolName } from '../api/names.ts';
 import type { Deps } from '../deps.ts';
+import type { Report } from '../reports/report.ts';
+import { contentProblem } from './accept-reports.ts';
 import type { DiscoveryPod } from './discovery-pod.ts';
 
 type ReportsContext = KeyedContext<
@@ -36,11 +38,17 @@ export function observeReport({ key, get, list, deps }: Pick<ReportsContext, 'ke
     return;
   }
   if (!pod.parsed || !pod.reportVersion) return;
-  const isValid = 'report' in pod.parsed;
+  const report = 'report' in pod.parsed ? pod.parsed.report : undefined;
+  const isValid = report !== undefined && isAboutPod(report, pod);
   metrics.reported(isValid);
+  // Such a report confirms nothing.
   if (!isValid) return;
-  const { hsmDeviceName, lastReportTime } = pod.parsed.report;
+  const { hsmDeviceName, lastReportTime } = report;
   const pool = keyString({ namespace, name: poolName(hsmDeviceName) });
   const woken = confirmations.heartbeat({ podUID: uid, version: pod.reportVersion, lastReportTime }, pool);
   if (woken !== undefined) wokenPools.add(woken);
+}
+
+function isAboutPod(report: Report, { device = report.hsmDeviceName, nodeName }: DiscoveryPod): boolean {
+  return contentProblem(report, { device, nodeName }) === undefined;
 }

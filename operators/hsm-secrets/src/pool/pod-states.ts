@@ -10,6 +10,8 @@ export interface PodState
   readonly uid: string;
   readonly isLive: boolean;
   readonly confirmedAt: number;
+  /** When its report was first observed, which is when it contradicts what was known before. */
+  readonly observedAt: number;
   /** The report itself; undefined if only its summary in the status is known. */
   readonly report: Report | undefined;
 }
@@ -18,7 +20,7 @@ export interface PodState
  * podStates returns the states of all pods that have reported: those with a report now, and those of the previous
  * status, which may be gone, or whose report does not count any more.
  */
-export function podStates({ now, livePods, confirmedAt, previous }: AggregationInput): readonly PodState[] {
+export function podStates({ now, livePods, confirmedAt, observedAt, previous }: AggregationInput): readonly PodState[] {
   const live = new Map(livePods.map((pod) => [pod.uid, pod]));
   const states: PodState[] = [];
   for (const { name, uid, nodeName, report } of livePods) {
@@ -31,6 +33,7 @@ export function podStates({ now, livePods, confirmedAt, previous }: AggregationI
       isLive: true,
       // A report that was observed but not yet confirmed is confirmed by this observation.
       confirmedAt: confirmedAt(uid) ?? now,
+      observedAt: observedAt?.(uid) ?? confirmedAt(uid) ?? now,
       devicesFound: discoveredDevices.length,
       lastReportTime,
       discoveryStatus,
@@ -49,6 +52,7 @@ export function podStates({ now, livePods, confirmedAt, previous }: AggregationI
       nodeName,
       isLive: pod !== undefined,
       confirmedAt: confirmed,
+      observedAt: confirmed,
       devicesFound,
       lastReportTime,
       discoveryStatus,

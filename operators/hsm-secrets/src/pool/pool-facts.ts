@@ -22,7 +22,7 @@ export interface PoolFacts {
   readonly problems: readonly ReportProblem[];
   readonly duplicates: readonly DuplicateSerial[];
   readonly guard: GuardState;
-  /** The nodes whose clocks are off; undefined if that is not known of all pods yet. */
+  /** The nodes whose clocks are known to be off; undefined if none is, and that is not known of all pods yet. */
   readonly skewedNodes: readonly string[] | undefined;
   /** Other HSMDevices that find the same devices, or undefined. */
   readonly overlap: string | undefined;
