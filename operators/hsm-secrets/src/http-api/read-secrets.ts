@@ -99,7 +99,7 @@ export function partialMessage(failures: readonly DeviceFailure[], total: number
 }
 
 /** unavailable returns the problem of a request that every device failed: that of the first one, with all named. */
-export function unavailable(failures: readonly DeviceFailure[]): ApiProblem {
+function unavailable(failures: readonly DeviceFailure[]): ApiProblem {
   const [first] = failures;
   const problem = problemOf(first?.error, true);
   const details = { devices: failures.map(({ serial }) => deviceResult(serial, failures)) };
