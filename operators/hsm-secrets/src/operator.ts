@@ -137,7 +137,8 @@ function setUp(context: SetupContext<Config>, options: HsmSecretsOptions): Deps 
     secret: { namespace, name: AUTHORITY_SECRET },
     certificate: { names: [MANAGER_NAME], usages: ['client'] },
     providedAnnotation: MTLS_MANAGED_BY,
-    ...{ clock, random, log, metrics: context.metrics },
+    // By the system clock: peers check certificates by theirs.
+    ...{ random, log, metrics: context.metrics },
   });
   const clients = new AgentClients({
     identity: authority,

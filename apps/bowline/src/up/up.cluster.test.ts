@@ -54,9 +54,14 @@ describe('bowline up', () => {
     expect(JSON.parse(String(value))).toMatchObject({
       ready: true,
       controlPlane: { kind, url: expect.stringContaining('https://127.0.0.1:') },
-      warnings: [expect.stringMatching(/^jasm: every pod may request every path/)],
+      warnings: [
+        expect.stringMatching(/^hsm-secrets: HSM devices are simulated/),
+        expect.stringMatching(/^jasm: every pod may request every path/),
+      ],
       objects: [
         { kind: 'ConfigMapSync', key: 'sample-platform/registry-ca', isReady: true },
+        { kind: 'HSMPool', key: 'sample-hsm/pico-hsm-test-pool', isReady: true },
+        { kind: 'HSMSecret', key: 'sample-hsm/database', isReady: true },
         { kind: 'Deployment', key: 'sample-shop/web', isReady: true, message: '1 of 1 pods running' },
         { kind: 'Secret', key: 'sample-shop/database', isReady: true },
       ],
@@ -143,7 +148,7 @@ describe('bowline up', () => {
     );
     expect(await ended).toEqual([1, null]);
     expect(errors()).toMatch(
-      /not everything was ready within 1ms \(ConfigMapSync sample-platform\/registry-ca: .*UP_NOT_READY/,
+      /not everything was ready within 1ms \(.*ConfigMapSync sample-platform\/registry-ca: .*UP_NOT_READY/,
     );
   });
 });
