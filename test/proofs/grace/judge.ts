@@ -1,5 +1,5 @@
 import type { DeviceRow, PodRow, PoolStatus } from '../../../operators/hsm-secrets/src/api/hsm-pool.ts';
-import { lastCompleted, type TruePod, type Truth } from './truth.ts';
+import type { TruePod, TrueReport, Truth } from './truth.ts';
 
 /** ObservedStatus is the part of a pool's status that is judged. */
 export interface ObservedStatus
@@ -149,16 +149,14 @@ export class Judge {
   }
 
   /** The report that decides about a node; undefined if there is none, or if that depends on what was observed. */
-  #currentReport(node: string, at: number, since: number) {
+  #currentReport(node: string, at: number, since: number): TrueReport | undefined {
     const live = this.#truth.podsOn(node).filter((pod) => pod.goneAt === undefined);
-    const [only, ...rest] = live;
-    const completed = live.flatMap((pod) => lastCompleted(pod) ?? []);
-    const newest = completed.reduce((a, b) => (b.at > a.at ? b : a), completed[0] ?? { ...NO_REPORT });
-    if (!only || newest.status !== 'completed' || !live.some(({ reports }) => reports.at(-1) === newest))
-      return undefined;
-    const { graceMs, resumeMs } = this.#truth;
-    if (newest.at > since) return at <= newest.at + graceMs ? newest : undefined;
-    return rest.length === 0 && at <= Math.min(newest.at + graceMs, since + resumeMs) ? newest : undefined;
+    const newestFirst = live.toSorted((a, b) => (b.reports.at(-1)?.at ?? 0) - (a.reports.at(-1)?.at ?? 0));
+    const [newest] = newestFirst;
+    const report = newest?.reports.at(-1);
+    if (report?.status !== 'completed' || !newest || at > this.#truth.keptAtLeastUntil(newest)) return undefined;
+    const isOrderKnown = live.length === 1 || (report.at > since && newestFirst[1]?.reports.at(-1)?.at !== report.at);
+    return isOrderKnown ? report : undefined;
   }
 
   #backedAtMostUntil(node: string, since: number): number {
@@ -205,7 +203,6 @@ export class Judge {
 }
 
 const NO_STATUS: ObservedStatus = { clockSkew: undefined };
-const NO_REPORT = { at: 0, status: 'discovering' as const, devices: new Map<string, boolean>(), clockAheadMs: 0 };
 
 /** (d): every device and every pod is counted once. */
 function countProblems(status: ObservedStatus): readonly string[] {

@@ -29,6 +29,8 @@ interface RunningManager {
   /** Since when it has led without any interruption; undefined if it does not. */
   healthySince: number | undefined;
   isLeading: boolean;
+  /** Whether it is starting, which takes work that no request shows, such as parsing certificates. */
+  isStarting: boolean;
 }
 
 /** Turns of the event loop without any work after which nothing is left to do: nothing here waits for the network. */
@@ -79,7 +81,7 @@ export class Managers {
     const end = new AbortController();
     const stopped = manager.run(end.signal);
     const started = { manager, transport, client, end, stopped };
-    const one: RunningManager = { ...started, watches: 0, healthySince: undefined, isLeading: false };
+    const one: RunningManager = { ...started, watches: 0, healthySince: undefined, isLeading: false, isStarting: true };
     this.#running.push(one);
     // A process that loses its Lease may exit.
     stopped.then(
@@ -113,7 +115,11 @@ export class Managers {
 
   /** cutWatches ends the watches of all managers. */
   cutWatches(end: WatchEnd): void {
-    for (const { transport } of this.#running) transport.cutWatches(end);
+    for (const one of this.#running) {
+      one.transport.cutWatches(end);
+      // It continues only after a delay.
+      one.isStarting = false;
+    }
   }
 
   /** beginOutage cuts the leader, or the only manager, off from the API server. */
@@ -140,6 +146,7 @@ export class Managers {
       const aggregates = controllers.some(({ name, state }) => name === 'pool' && state === 'running');
       hasNewLeader ||= aggregates && !one.isLeading;
       one.isLeading = aggregates;
+      one.isStarting &&= !aggregates;
       one.watches = Math.max(one.watches, one.transport.openWatches);
       const isComplete = !one.transport.isDown && one.transport.openWatches === one.watches;
       const isRunning = aggregates && controllers.every(({ state }) => state === 'running');
@@ -201,11 +208,16 @@ function hasFailures({ manager }: RunningManager): boolean {
     .some(({ controllers }) => controllers.some(({ keys }) => keys.some(({ failures }) => failures > 0)));
 }
 
-function isQuiet({ manager, transport }: RunningManager): boolean {
+function isQuiet({ manager, transport, isStarting }: RunningManager): boolean {
   if (transport.inFlight > 0) return false;
   const status = manager.status();
+  if (isStarting && !transport.isDown && !status.some(hasStarted)) return false;
   return (
     status.length > 0 &&
     status.every(({ controllers }) => controllers.every(({ keys }) => keys.every(({ state }) => state === 'delayed')))
   );
+}
+
+function hasStarted({ state, controllers }: ReturnType<Manager['status']>[number]): boolean {
+  return state === 'standby' || (state === 'leading' && controllers.every((each) => each.state === 'running'));
 }

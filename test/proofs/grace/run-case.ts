@@ -1,3 +1,4 @@
+import { until } from '@bowline/control-plane/testing';
 import { DaemonSet } from '@bowline/kubernetes';
 import { integerBelow, pick, type Random, seededRandom } from '@bowline/machinery';
 import { findCondition } from '@bowline/runtime';
@@ -95,7 +96,7 @@ class GraceCase {
       await this.#settle();
       if (this.#managers.healthySince === undefined) await clock.advance(clock.nextWorkInMs ?? 1_000);
     }
-    const { metadata } = await admin.get(DaemonSet, { namespace, name: discoveryName(DEVICE) });
+    const { metadata } = await until(admin, DaemonSet, { namespace, name: discoveryName(DEVICE) }, () => true);
     const daemonSet = { name: discoveryName(DEVICE), uid: metadata?.uid ?? '' };
     this.#discovery = new Discovery({
       admin,
@@ -131,6 +132,7 @@ class GraceCase {
     const { graceMs } = this.#truth;
     this.#managers.endOutage();
     if (this.#managers.count === 0) await this.#managers.start();
+    await this.#settle();
     for (let wait = 0; wait < 200 && this.#managers.healthySince === undefined; wait += 1)
       await this.#advance(this.#world.clock.nextWorkInMs ?? 1_000);
     for (const one of this.#pods.live) one.isOnTime = false;
@@ -171,7 +173,8 @@ class GraceCase {
       [3, 'report', () => one && pods.report(one)],
       [2, 'discovering', () => one && pods.report(one, 'discovering')],
       [2, 'error', () => one && pods.report(one, 'error')],
-      [3, 'invalid', () => (one?.isLabelled ? pods.reportNonsense(one) : undefined)],
+      // A valid report that no manager has observed cannot count any more.
+      [3, 'invalid', () => one?.isLabelled && this.#managers.healthySince !== undefined && pods.reportNonsense(one)],
       [2, 'clock', () => pods.clocks.set(node, pick(random, CLOCK_OFFSETS_MS))],
       [3, 'cut', () => this.#cut('lost')],
       [2, 'expire', () => this.#cut('expired')],

@@ -48,7 +48,7 @@ export class Truth {
 
   /** backedAtLeastUntil returns the time until which the devices of a node must at least be kept. */
   backedAtLeastUntil(node: string): number {
-    return Math.max(Number.NEGATIVE_INFINITY, ...this.podsOn(node).map((pod) => this.#keptAtLeastUntil(pod)));
+    return Math.max(Number.NEGATIVE_INFINITY, ...this.podsOn(node).map((pod) => this.keptAtLeastUntil(pod)));
   }
 
   /**
@@ -73,7 +73,8 @@ export class Truth {
     return this.podsOn(node).some((pod) => lastCompleted(pod)?.devices.has(device));
   }
 
-  #keptAtLeastUntil({ reports, goneAt, wasFresh }: TruePod): number {
+  /** keptAtLeastUntil returns the time until which the last report of a pod must at least count. */
+  keptAtLeastUntil({ reports, goneAt, wasFresh }: TruePod): number {
     if (goneAt !== undefined) return wasFresh ? goneAt + this.graceMs : Number.NEGATIVE_INFINITY;
     const at = reports.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
     const resumed = this.starts.filter((start) => start >= at).map((start) => start + this.resumeMs);
@@ -81,8 +82,7 @@ export class Truth {
   }
 }
 
-/** lastCompleted returns the last report of a completed search. */
-export function lastCompleted({ reports }: TruePod): TrueReport | undefined {
+function lastCompleted({ reports }: TruePod): TrueReport | undefined {
   return reports.findLast(({ status }) => status === 'completed');
 }
 

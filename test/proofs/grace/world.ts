@@ -1,5 +1,6 @@
 import { type EmbeddedControlPlane, startControlPlane } from '@bowline/control-plane';
-import { Namespace, Pod } from '@bowline/kubernetes';
+import { until } from '@bowline/control-plane/testing';
+import { Namespace, Pod, ServiceAccount } from '@bowline/kubernetes';
 
 import { type Client, createClient } from '@bowline/runtime/client';
 import { installCustomResourceDefinitions } from '@bowline/runtime/install';
@@ -39,6 +40,8 @@ export async function openWorld(): Promise<World> {
     managerNamespace: MANAGERS,
     async enter(name) {
       await admin.create(Namespace, { metadata: { name } });
+      // Pods are refused before.
+      await until(admin, ServiceAccount, { namespace: name, name: 'default' }, () => true);
     },
     async leave(namespace) {
       await admin.deleteCollection(Pod, { namespace, gracePeriodSeconds: 0 });
