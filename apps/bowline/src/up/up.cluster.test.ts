@@ -148,7 +148,7 @@ describe('bowline up', () => {
     );
     expect(await ended).toEqual([1, null]);
     expect(errors()).toMatch(
-      /not everything was ready within 1ms \(.*ConfigMapSync sample-platform\/registry-ca: .*UP_NOT_READY/,
+      /not everything was ready within 1ms \(.*HSMPool sample-hsm\/pico-hsm-test-pool: .*UP_NOT_READY/,
     );
   });
 });
