@@ -104,11 +104,11 @@ export function sendTo(
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const sent = request(
-      new URL(`/api/v1/${path}`, location['url']),
+      new URL(`/api/v1/${path}`, location.url),
       {
         method,
         ca: location['ca.crt'],
-        servername: location['serverName'],
+        servername: location.serverName,
         agent: false,
         headers: {
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),

@@ -19,11 +19,11 @@ async function openRequest(
   { location, namespace }: ApiCluster,
   token: string,
 ): Promise<{ readonly status: Promise<number> }> {
-  const url = new URL(`/api/v1/hsm/secrets/slow?device=${namespace}/${DEVICE}`, location['url']);
+  const url = new URL(`/api/v1/hsm/secrets/slow?device=${namespace}/${DEVICE}`, location.url);
   const sent = request(url, {
     method: 'POST',
     ca: location['ca.crt'],
-    servername: location['serverName'],
+    servername: location.serverName,
     agent: false,
     headers: { authorization: `Bearer ${token}`, 'content-length': 10, expect: '100-continue' },
   });
@@ -58,7 +58,7 @@ it('answers 64 requests at a time, others get 429, and a body that does not arri
 
 it('speaks TLS 1.3 only, and refuses the token of a deleted account', async () => {
   await using c = await apiCluster();
-  const { hostname, port } = new URL(c.location['url'] ?? '');
+  const { hostname, port } = new URL(c.location.url ?? '');
   const old = connect({ host: hostname, port: Number(port), ca: c.location['ca.crt'], maxVersion: 'TLSv1.2' });
   const [error] = await once(old, 'error');
   expect(String(error.code)).toContain('TLSV1_ALERT_PROTOCOL_VERSION');

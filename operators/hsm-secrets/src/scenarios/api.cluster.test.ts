@@ -274,7 +274,7 @@ it('reveals values and PINs only to readers of a secret, and publishes its locat
     async () => {
       await c.clock.advance(1_000);
       const found = await c.admin.get(ConfigMap, key);
-      expect(found.data?.['url']).not.toBe(data?.['url']);
+      expect(found.data?.url).not.toBe(data?.url);
       return found;
     },
     { timeout: 20_000, interval: 250 },

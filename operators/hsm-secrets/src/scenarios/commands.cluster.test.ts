@@ -31,7 +31,7 @@ beforeAll(async () => {
   const { name } = await c.account(ALL, [pinAccess]);
   await c.admin.create(RoleBinding, {
     metadata: { namespace, name: 'cli' },
-    subjects: [{ kind: 'ServiceAccount', namespace: c.managerNamespace, name: c.location['serviceAccount'] ?? '' }],
+    subjects: [{ kind: 'ServiceAccount', namespace: c.managerNamespace, name: c.location.serviceAccount ?? '' }],
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
   });
 }, 60_000);
@@ -160,7 +160,7 @@ it('explains how to reach an API that is served in the cluster, and how to enabl
   const url = `https://api.${key.namespace}.svc:8090`;
   const data = { ...c.location, url, service: 'hsm-api' };
   await c.admin.create(ConfigMap, { metadata: key, data });
-  const account = ['--service-account', `${c.managerNamespace}/${c.location['serviceAccount']}`];
+  const account = ['--service-account', `${c.managerNamespace}/${c.location.serviceAccount}`];
   const { err } = await bowline(['hsm-secrets', 'list', '--kubeconfig', kubeconfig, '-n', key.namespace, ...account], {
     registry,
   });
