@@ -89,6 +89,7 @@ export class Ledger {
   end(operation: Operation, outcome: Outcome, now: number): readonly string[] {
     const { stamp, isAcknowledged, accepted, devices } = outcome;
     Object.assign(operation, { stamp, isAcknowledged, endedAt: this.#step++ });
+    if (this.#isBlind(operation, outcome, now)) this.#isPromised = false;
     if (!isAcknowledged) return [];
     const last = this.#last;
     const isConcurrent = last !== undefined && last.endedAt > operation.beganAt;
@@ -99,12 +100,12 @@ export class Ledger {
     // Of two operations at the same time, the one with the higher version is the last.
     if (!isConcurrent || (last.stamp?.version ?? 0) < stamp.version) this.#last = operation;
     if (accepted === devices && !isConcurrent) this.#isPromised = true;
-    else if (accepted <= devices / 2 || this.#isBlind(operation, outcome, now)) this.#isPromised = false;
+    else if (accepted <= devices / 2) this.#isPromised = false;
     return [];
   }
 
   #isBlind({ previous, before }: Operation, { seen }: Outcome, now: number): boolean {
-    if (!previous || isExpired(previous, now)) return false;
+    if (!previous || (previous.checksum === undefined && isExpired(previous, now))) return false;
     return ![...seen].some((serial) => this.#follows(before.get(serial), previous));
   }
 

@@ -59,6 +59,8 @@ class World {
   readonly #clock = new VirtualClock();
   readonly #policy: 'Active' | 'ReadOnly';
   readonly #hasDirectWrites: boolean;
+  /** The node of the device at this index should have the primary device. */
+  readonly #primaryIndex: number | undefined;
   readonly #ledgers = new Map<Path, Ledger>(PATHS.map((path) => [path, new Ledger()]));
   readonly #devices: TestDevice[] = [];
   /** The devices that returned and were not yet compared with the primary device. */
@@ -75,6 +77,7 @@ class World {
     this.#trace = trace;
     this.#policy = this.#chance(0.8) ? 'Active' : 'ReadOnly';
     this.#hasDirectWrites = this.#chance(0.4);
+    this.#primaryIndex = this.#chance(0.5) ? integerBelow(random, 3) : undefined;
     for (let count = 1 + integerBelow(random, 5); count > 0; count--) this.#devices.push(this.#newDevice());
     this.#choosePrimary();
   }
@@ -164,14 +167,22 @@ class World {
   }
 
   #choosePrimary(): void {
-    const devices = this.#devices.map(({ serial, isUp }) => ({
+    const devices = this.#devices.map(({ serial, isUp }, index) => ({
       serial,
-      nodeName: serial,
+      nodeName: `node-${index}`,
       available: isUp,
       isSynced: !this.#unsynced.has(serial),
     }));
-    const { primary } = choosePrimary({ devices, policy: this.#policy, autoFailover: true, incumbent: this.#primary });
-    if (primary !== this.#primary && this.#policy === 'ReadOnly')
+    const { primary } = choosePrimary({
+      devices,
+      policy: this.#policy,
+      autoFailover: true,
+      incumbent: this.#primary,
+      primaryNode: this.#primaryIndex === undefined ? undefined : `node-${this.#primaryIndex}`,
+    });
+    // With the policy ReadOnly, what only a lost primary device has is lost too. One that gives up its role is not lost.
+    const isLost = !devices.some(({ serial, available }) => available && serial === this.#primary);
+    if (primary !== this.#primary && isLost && this.#policy === 'ReadOnly')
       for (const ledger of this.#ledgers.values()) ledger.endPromise();
     this.#primary = primary;
   }
@@ -223,7 +234,9 @@ class World {
       return;
     }
     const isAcknowledged = (outcome.isAcknowledged || this.#tamper.acknowledgesAll === true) && !session.isKilled;
-    const accepted = outcome.devices.filter(({ error }) => !error).length;
+    const failed = outcome.devices.filter(({ error }) => error);
+    const accepted = outcome.devices.length - failed.length;
+    for (const { serial } of session.isKilled ? outcome.devices : failed) this.#unsynced.add(serial);
     const { version, timestamp } = outcome;
     const result = { stamp: { version, timestamp }, isAcknowledged, seen, accepted, devices: this.#devices.length };
     this.#violations.push(...ledger.end(operation, result, this.#clock.now()));
@@ -276,18 +289,8 @@ class World {
     )
       this.#violations.push('values were read although nothing was written');
     if (session.isKilled) this.#count('killed');
-    else this.#markSynced(result);
-  }
-
-  /** A device that has everything that the primary device has may become primary itself. */
-  #markSynced({ unreachable, paths }: MirrorResult): void {
-    if (unreachable.includes(this.#primary ?? '')) return;
-    for (const { serial } of this.#devices) {
-      const isEqual = [...paths.values()].every(({ answers }) => {
-        return JSON.stringify(answers.get(serial)) === JSON.stringify(answers.get(this.#primary ?? ''));
-      });
-      if (isEqual && !unreachable.includes(serial)) this.#unsynced.delete(serial);
-    }
+    // A device that has everything that the primary device has may become primary itself.
+    else for (const serial of result.inSync) this.#unsynced.delete(serial);
   }
 
   /** Everything returns: all devices become equal to what the rules decide, and stay so. */

@@ -27,6 +27,7 @@ describe('a round', () => {
     const result = await mirrorDevices(devicesOf(devices), { clock });
     expect(await values('db')).toEqual(['right', 'right', 'right']);
     expect(result).toMatchObject({ synced: 1, purged: 0, conflicts: 1, errors: [], errorCount: 0, unreachable: [] });
+    expect(result.inSync).toEqual(['A', 'B', 'C']);
     expect(result.paths.get('db')).toMatchObject({ found: 'Diverged', consistency: 'Consistent', hasConflict: true });
   });
 
@@ -63,7 +64,7 @@ describe('a round', () => {
     Object.assign(devices[1] ?? {}, { isUp: false });
     await clock.advance(2 * DAY_MS);
     const away = await mirrorDevices(devicesOf(devices), { clock });
-    expect(away).toMatchObject({ synced: 0, purged: 0, unreachable: ['B'], errorCount: 1 });
+    expect(away).toMatchObject({ synced: 0, purged: 0, unreachable: ['B'], inSync: ['A'], errorCount: 1 });
     expect(away.paths.get('db')).toMatchObject({ found: 'Unknown', consistency: 'Unknown' });
     Object.assign(devices[1] ?? {}, { isUp: true });
     await mirrorDevices(devicesOf(devices), { clock });
@@ -121,6 +122,22 @@ describe('a round', () => {
     expect(await values('db')).toEqual(['newer', 'newest']);
     await mirrorDevices(devicesOf(devices), { clock });
     expect(await values('db')).toEqual(['newest', 'newest']);
+  });
+
+  it('copies nothing if the winner changes before it is read', async () => {
+    const { clock, devices, write, values } = setUp(2);
+    await write(devices[0], 'db', 'listed', 5);
+    const view = devicesOf(devices);
+    const source = view.tokens.get('A');
+    if (!source) throw new Error('no device');
+    const list = async (prefix: string) => {
+      const found = await source.list(prefix);
+      await write(devices[0], 'db', 'newer', 6);
+      return found;
+    };
+    const tokens = new Map(view.tokens).set('A', { ...source, list });
+    expect(await mirrorDevices({ ...view, tokens }, { clock })).toMatchObject({ synced: 0, errorCount: 0 });
+    expect(await values('db')).toEqual(['newer', undefined]);
   });
 
   it('reads from another device if the first one cannot be read', async () => {

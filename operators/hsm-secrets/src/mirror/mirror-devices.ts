@@ -41,6 +41,8 @@ export interface MirrorResult {
   readonly errorCount: number;
   /** The devices that could not be compared, in order. */
   readonly unreachable: readonly string[];
+  /** The devices that have exactly what the primary device has after the round, itself included, in order. */
+  readonly inSync: readonly string[];
   readonly paths: ReadonlyMap<string, PathState>;
 }
 
@@ -93,8 +95,16 @@ class Round {
       errors: this.#errors.messages,
       errorCount: this.#errors.count,
       unreachable: this.#expected.filter((serial) => !lists.has(serial)),
+      inSync: this.#expected.filter((serial) => lists.has(serial) && this.#isInSync(serial, lists)),
       paths: this.#paths,
     };
+  }
+
+  #isInSync(serial: string, lists: ReadonlyMap<string, unknown>): boolean {
+    const { primary } = this.#devices;
+    if (primary === undefined || !lists.has(primary)) return false;
+    const expected = [serial, primary];
+    return [...this.#paths.values()].every(({ answers }) => consistencyOf({ expected, answers }) === 'Consistent');
   }
 
   /** #list returns the secrets of each device that answered, by path. */

@@ -120,11 +120,16 @@ describe('a rewrite', () => {
     expect(short(decide([undated(0, 'a'), undated(0, 'a')]))).toBe('none');
   });
 
-  it('waits while a newer version may be part of a write in progress', () => {
-    const answers = [copy(1, 'a'), copy(1, 'a'), copy(2, 'b', RECENT)];
+  it.each<readonly [string, Answers]>([
+    ['a newer version', [copy(1, 'a'), copy(1, 'a'), copy(2, 'b', RECENT)]],
+    ['a newer version of the same values', [copy(1, 'a'), copy(1, 'a'), copy(2, 'a', RECENT)]],
+    ['another content of the same version', [copy(1, 'a'), copy(1, 'a'), copy(1, 'b', RECENT)]],
+  ])('waits while %s may be part of a write in progress', (_what, answers) => {
     expect(short(decide(answers))).toBe('wait');
     expect(short(decide(answers, { writeMs: 60_000 }))).toBe('rewrite C from A at 1');
-    expect(short(decide([copy(1, 'a'), copy(1, 'a'), copy(1, 'b', RECENT)]))).toBe('rewrite C from A at 1');
+  });
+
+  it('does not wait to spread a write in progress', () => {
     expect(short(decide([copy(1, 'a'), copy(2, 'b', RECENT), undefined]))).toBe('rewrite A from B at 2');
   });
 });

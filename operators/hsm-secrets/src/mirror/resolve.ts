@@ -145,11 +145,14 @@ function isConflicting(answer: Copy | Tombstone, winner: Copy | Tombstone): bool
 }
 
 /**
- * isBeingWritten reports whether a device has a newer version that may be part of a write in progress. To restore the
- * old version there would undo a write that its client is told has succeeded.
+ * isBeingWritten reports whether a device has other content, of the same or a newer version, that may be part of a write
+ * in progress. To replace it would undo a write whose client is about to be told that it succeeded.
  */
 function isBeingWritten(votes: readonly Vote[], winner: Vote, { now, writeMs = WRITE_MS }: ResolveInput): boolean {
-  return votes.some(({ answer }) => answer.version > winner.answer.version && Math.abs(now - timeOf(answer)) < writeMs);
+  return votes.some(({ answer }) => {
+    const isOther = answer.version >= winner.answer.version && !hasSameContent(answer, winner.answer);
+    return isOther && Math.abs(now - timeOf(answer)) < writeMs;
+  });
 }
 
 function winnerOf({ serial, answer }: Vote, votes: readonly Vote[], now: number): Winner {

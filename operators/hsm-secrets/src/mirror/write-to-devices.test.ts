@@ -1,6 +1,6 @@
 import { VirtualClock } from '@bowline/machinery';
 import { describe, expect, it } from 'vitest';
-import { TokenError } from '../token/token-error.ts';
+import { TokenError, type TokenProblem } from '../token/token-error.ts';
 import type { Devices } from './devices.ts';
 import { readFromDevices } from './read-from-devices.ts';
 import { devicesOf, TestDevice, valueOf } from './test-device.test-support.ts';
@@ -34,6 +34,17 @@ function setUp(count: number, change: Partial<Devices> = {}) {
       return Promise.all(devices.map(async (device) => (await device.content()).get('db')?.version));
     },
   };
+}
+
+const CONTENT = { data: { value: Buffer.from('x') }, metadata: {} };
+
+/** The same devices, some of which refuse writes. */
+function refusing(view: Devices, reason: TokenProblem, ...serials: readonly string[]): Devices {
+  const tokens = [...view.tokens].map(([serial, token]) => {
+    const write = () => Promise.reject(new TokenError(reason, 'the device refuses it'));
+    return [serial, serials.includes(serial) ? { ...token, write } : token] as const;
+  });
+  return { ...view, tokens: new Map(tokens) };
 }
 
 const problem = (expected: string) => expect.objectContaining({ problem: expected }) as TokenError;
@@ -78,16 +89,26 @@ describe('a write', () => {
 
   it('is not acknowledged if too few devices accept it', async () => {
     const { view, devices, clock } = setUp(3);
-    const full = (serial: string) => {
-      const token = view.tokens.get(serial);
-      if (!token) throw new Error('no device');
-      return { ...token, write: () => Promise.reject(new TokenError('Full', 'the token is full')) };
-    };
-    const tokens = new Map(view.tokens).set('B', full('B')).set('C', full('C'));
-    const content = { data: { value: Buffer.from('x') }, metadata: {} };
-    const outcome = await writeToDevices('db', content, { ...view, tokens }, { clock });
+    const outcome = await writeToDevices('db', CONTENT, refusing(view, 'Full', 'B', 'C'), { clock });
     expect([outcome.isAcknowledged, failed(outcome)]).toEqual([false, ['B', 'C']]);
     expect(devices[0]?.calls).toEqual(['metadata db', 'write db']);
+  });
+
+  it('is not acknowledged by one of two devices if there was another write on the other', async () => {
+    const { view, clock } = setUp(2);
+    expect(await writeToDevices('db', CONTENT, refusing(view, 'VersionMismatch', 'B'), { clock })).toMatchObject({
+      isAcknowledged: false,
+    });
+    expect(await writeToDevices('db', CONTENT, refusing(view, 'Full', 'B'), { clock })).toMatchObject({
+      isAcknowledged: true,
+    });
+  });
+
+  it('with the policy ReadOnly reaches no other device if the primary device refuses it', async () => {
+    const { view, clock, values } = setUp(3, { policy: 'ReadOnly' });
+    const outcome = await writeToDevices('db', CONTENT, refusing(view, 'Full', 'A'), { clock });
+    expect([outcome.isAcknowledged, failed(outcome)]).toEqual([false, ['A', 'B', 'C']]);
+    expect(await values()).toEqual([undefined, undefined, undefined]);
   });
 
   it('is refused if the version to replace is another one', async () => {
@@ -115,9 +136,8 @@ describe('a write', () => {
       await token.write(path, data, metadata, { ...options, replaces: undefined });
       return token.write(path, data, metadata, options);
     };
-    const content = { data: { value: Buffer.from('x') }, metadata: {} };
     const tokens = new Map(view.tokens).set('B', { ...token, write });
-    const outcome = await writeToDevices('db', content, { ...view, tokens }, { clock });
+    const outcome = await writeToDevices('db', CONTENT, { ...view, tokens }, { clock });
     expect([outcome.isAcknowledged, failed(outcome)]).toEqual([true, []]);
     expect(await values()).toEqual(['x', 'x']);
   });
@@ -141,9 +161,8 @@ describe('a write', () => {
 
   it('is refused without any device', async () => {
     const { clock } = setUp(0);
-    const content = { data: {}, metadata: {} };
     for (const policy of ['None', 'ReadOnly', 'Active'] as const)
-      await expect(writeToDevices('db', content, devicesOf([], { policy }), { clock })).rejects.toThrow(
+      await expect(writeToDevices('db', CONTENT, devicesOf([], { policy }), { clock })).rejects.toThrow(
         'cannot access the secret "db": there is no device; retry later',
       );
   });
