@@ -1,7 +1,7 @@
 import { VirtualClock } from '@bowline/machinery';
 import { describe, expect, it } from 'vitest';
 import { mirrorDevices } from './mirror-devices.ts';
-import { devicesOf, TestDevice, valueOf } from './test-device.test-support.ts';
+import { devicesOf, TestDevice, valueAt } from './test-device.test-support.ts';
 
 const DAY_MS = 86_400_000;
 const WRITE_MS = 120_000;
@@ -14,7 +14,7 @@ function setUp(count: number) {
   const write = async (device: TestDevice | undefined, path: string, value: string, version?: number) => {
     await device?.service.write(path, { value: Buffer.from(value) }, { description: `of ${value}` }, { version });
   };
-  const values = (path: string) => Promise.all(devices.map((device) => valueOf(device, path)));
+  const values = (path: string) => Promise.all(devices.map((device) => valueAt(device, path)));
   return { clock, devices, write, values };
 }
 
@@ -161,7 +161,7 @@ describe('a round', () => {
     expect(result.errors).toHaveLength(20);
     expect(result.errors[0]).toMatch(/^cannot write the secret "large\/0" to device Z: /);
     expect(result.errors.join()).not.toContain('secretsecret');
-    expect([await valueOf(small, 'small'), await values('small')]).toEqual(['x', ['x']]);
+    expect([await valueAt(small, 'small'), await values('small')]).toEqual(['x', ['x']]);
     expect(result.paths.get('large/0')).toMatchObject({ found: 'Diverged', consistency: 'Diverged' });
   });
 

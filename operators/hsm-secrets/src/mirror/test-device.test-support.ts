@@ -70,8 +70,8 @@ export function devicesOf(devices: readonly TestDevice[], change: Partial<Device
   };
 }
 
-/** valueOf returns the value of the key `value` of a secret on a device; undefined if there is none. */
-export async function valueOf(device: TestDevice, path: string): Promise<string | undefined> {
+/** valueAt returns the value of the key `value` of a secret on a device; undefined if there is none. */
+export async function valueAt(device: TestDevice, path: string): Promise<string | undefined> {
   const summary = (await device.content()).get(path);
   if (!summary || summary.isDeleted) return summary && 'deleted';
   return (await device.service.read(path)).data.value?.toString();

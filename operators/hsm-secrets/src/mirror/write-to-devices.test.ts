@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { TokenError, type TokenProblem } from '../token/token-error.ts';
 import type { Devices } from './devices.ts';
 import { readFromDevices } from './read-from-devices.ts';
-import { devicesOf, TestDevice, valueOf } from './test-device.test-support.ts';
+import { devicesOf, TestDevice, valueAt } from './test-device.test-support.ts';
 import { removeFromDevices, writeToDevices } from './write-to-devices.ts';
 
 function setUp(count: number, change: Partial<Devices> = {}) {
@@ -29,7 +29,7 @@ function setUp(count: number, change: Partial<Devices> = {}) {
     away: (...serials: string[]) => {
       for (const device of devices) device.isUp = !serials.includes(device.serial);
     },
-    values: () => Promise.all(devices.map((device) => valueOf(device, 'db'))),
+    values: () => Promise.all(devices.map((device) => valueAt(device, 'db'))),
     versions: async () => {
       return Promise.all(devices.map(async (device) => (await device.content()).get('db')?.version));
     },
