@@ -48,7 +48,7 @@ const device = {
     },
     // A new user sees a lost device expire within a minute.
     gracePeriod: '20s',
-    mirroring: { policy: 'Active' },
+    mirroring: { policy: 'Active', primaryNode: 'bowline-1' },
   },
 };
 

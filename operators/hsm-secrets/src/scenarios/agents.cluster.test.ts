@@ -1,6 +1,6 @@
 import { Deployment, Pod, Secret, ValidatingAdmissionPolicyBinding } from '@bowline/kubernetes';
 import { findCondition } from '@bowline/runtime';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { HSMDevice } from '../api/hsm-device.ts';
 import type { HSMPool } from '../api/hsm-pool.ts';
 import { agentName } from '../api/names.ts';
@@ -33,6 +33,22 @@ async function withAgent(options: HsmClusterOptions = {}) {
     (pods) => pods.length === 1,
   );
   return { c, agents, deployment, node, pod: pod as Pod };
+}
+
+/**
+ * eventually waits for a state of the pool, and lets time pass: a run that had a conflict with another controller is
+ * repeated by a timer.
+ */
+async function eventually(c: HsmCluster, test: (pool: HSMPool) => boolean): Promise<HSMPool> {
+  return await vi.waitFor(
+    async () => {
+      await c.advanceTime(500);
+      const pool = await c.pool('pico');
+      if (!test(pool)) throw new Error(`the pool has the status ${JSON.stringify(pool.status?.agents)}`);
+      return pool;
+    },
+    { timeout: 30_000, interval: 200 },
+  );
 }
 
 it('scenario 23 gives each device with a serial number an agent without a token, on its node', async () => {
@@ -203,10 +219,10 @@ describe('an agent', () => {
       const agent = { serialNumber: 'A1', nodeName: node, podUID: pod.metadata?.uid ?? '', pin: '1234' };
       agents.set(device, [{ ...agent, problem: { reason, message } }]);
       const type = reason.startsWith('PIN') ? 'PINAvailable' : 'AgentsReady';
-      const pool = await c.untilPool('pico', (_status, each) => reasonOf(each, type) === reason);
+      const pool = await eventually(c, (each) => reasonOf(each, type) === reason);
       expect(pool.status?.agents).toMatchObject([{ serialNumber: 'A1', ready: false, reason, message }]);
       agents.set(device, [agent]);
-      const ready = await c.untilPool('pico', (_status, each) => reasonOf(each, 'AgentsReady') === 'AllReady');
+      const ready = await eventually(c, (each) => reasonOf(each, 'AgentsReady') === 'AllReady');
       expect(ready.status?.agents).toEqual([
         {
           serialNumber: 'A1',
@@ -230,11 +246,11 @@ describe('an agent', () => {
     const agent = { serialNumber: 'A1', nodeName: node, podUID: pod.metadata?.uid ?? '', problem, afterRetry };
     // kubelet has not updated the file yet: the agent has another PIN than the Secret.
     agents.set({ namespace, name: 'pico' }, [{ ...agent, pin: 'old' }]);
-    await c.untilPool('pico', (_status, pool) => reasonOf(pool, 'PINAvailable') === 'PINUncertain');
+    await eventually(c, (pool) => reasonOf(pool, 'PINAvailable') === 'PINUncertain');
     await c.idle();
     expect(agents.retries).toEqual([]);
     agents.set({ namespace, name: 'pico' }, [{ ...agent, pin: '1234' }]);
-    const refused = await c.untilPool('pico', (_status, pool) => reasonOf(pool, 'PINAvailable') === 'PINIncorrect');
+    const refused = await eventually(c, (pool) => reasonOf(pool, 'PINAvailable') === 'PINIncorrect');
     const secret = await admin.get(Secret, { namespace, name: 'pin' });
     expect(refused.status?.agents?.[0]?.refusedPin).toBe(secret.metadata?.resourceVersion);
     for (let restart = 0; restart < 2; restart += 1) {
@@ -247,7 +263,7 @@ describe('an agent', () => {
     const data = { pin: Buffer.from('5678').toString('base64') };
     await admin.patch(Secret, { namespace, name: 'pin' }, { type: 'merge', body: { data } });
     agents.set({ namespace, name: 'pico' }, [{ ...agent, pin: '5678', afterRetry: undefined }]);
-    await c.untilPool('pico', (_status, pool) => reasonOf(pool, 'AgentsReady') === 'AllReady');
+    await eventually(c, (pool) => reasonOf(pool, 'AgentsReady') === 'AllReady');
     expect(agents.retries).toEqual(['A1', 'A1']);
   });
 });

@@ -96,8 +96,7 @@ export async function hsmCluster(options: HsmClusterOptions = {}): Promise<HsmCl
     createDevice: (name, spec = {}, metadata = {}) =>
       admin.create(HSMDevice, {
         metadata: { ...metadata, namespace, name },
-        // Also specs that the API server has to refuse.
-        spec: { deviceType: 'PicoHSM', nodeSelector: nodeLabels, ...spec } as never,
+        spec: { deviceType: 'PicoHSM', nodeSelector: nodeLabels, ...spec },
       }),
     async discoveryPod(device, node, but) {
       const isWanted = ({ metadata, spec, status }: Pod): boolean =>

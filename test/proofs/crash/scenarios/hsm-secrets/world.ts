@@ -9,7 +9,7 @@ const TIMEOUT_MS = 60_000;
 const NEIGHBOUR = { namespace: 'crash-neighbour', name: 'neighbour' };
 
 /** MANAGED_BY and its value mark the objects of the operator; see docs/operators/hsm-secrets. */
-export const MANAGED_BY = 'app.kubernetes.io/managed-by';
+const MANAGED_BY = 'app.kubernetes.io/managed-by';
 export const MANAGER = 'bowline-hsm-secrets';
 
 /** DEVICE_SPEC selects devices: with autoDiscovery, every pool would report that it overlaps with all others. */
