@@ -6,6 +6,7 @@ import { configMapSyncScenario } from './scenarios/configmap-sync.ts';
 import { copyScenario } from './scenarios/copy.ts';
 import { fleetScenario } from './scenarios/fleet.ts';
 import { greeterScenario } from './scenarios/greeter.ts';
+import { hsmSecretsScenario } from './scenarios/hsm-secrets.ts';
 import { jasmScenario } from './scenarios/jasm.ts';
 import { lockerScenario } from './scenarios/locker.ts';
 import { parcelsScenario } from './scenarios/parcels.ts';
@@ -26,6 +27,7 @@ export const scenarios: readonly Scenario[] = [
   previewScenario,
   shopScenario,
   fleetScenario,
+  hsmSecretsScenario,
   securedServicesScenario,
   parcelsScenario,
 ];
