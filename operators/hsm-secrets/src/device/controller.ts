@@ -24,7 +24,7 @@ export const deviceController = controller(HSMDevice, { name: 'device', concurre
   .owns(ServiceAccount, { labelSelector: ours })
   .owns(RoleBinding, { labelSelector: ours })
   .owns(DaemonSet, { labelSelector: ours, when: contentChanged, remove: true })
-  .owns(NetworkPolicy, { labelSelector: ours, remove: true })
+  .owns(NetworkPolicy, { labelSelector: ours })
   // Values are not kept; the certificate is read when it has to be checked.
   .owns(Secret, { labelSelector: ours, view: 'metadata' })
   .triggeredBy('authority', async function* (signal, { authority }, cache) {

@@ -4,7 +4,7 @@ import { type ReconcileResult, terminal } from '@bowline/runtime';
 import { isInvalid } from '@bowline/runtime/client';
 import { HSMDevice } from '../api/hsm-device.ts';
 import { HSMPool } from '../api/hsm-pool.ts';
-import { agentAccountName, agentServerName, agentTlsName, discoveryName, labelsOf, poolName } from '../api/names.ts';
+import { agentServerName, agentTlsName, discoveryName, labelsOf, poolName } from '../api/names.ts';
 import type { DeviceContext } from './controller.ts';
 import { desiredAccounts, desiredNetworkPolicy, desiredPool, desiredRoleBinding } from './desired.ts';
 import { desiredDaemonSet } from './desired-daemon-set.ts';
@@ -59,11 +59,10 @@ function isController({ controller }: { readonly controller?: boolean | undefine
   return controller === true;
 }
 
-async function writeNetworkPolicy({ key, apply, get, remove, deps }: DeviceContext): Promise<void> {
+/** An existing NetworkPolicy stays when the setting is turned off: no other reason requires the permission to delete one. */
+async function writeNetworkPolicy({ key, apply, deps }: DeviceContext): Promise<void> {
   const { config, managerNamespace } = deps;
-  const policyKey = { namespace: key.namespace, name: agentAccountName(key.name) };
   if (config.networkPolicy) await apply(NetworkPolicy, desiredNetworkPolicy(key, managerNamespace));
-  else if (get(NetworkPolicy, policyKey)) await remove(NetworkPolicy, policyKey);
 }
 
 /** writeCertificate keeps the certificate of the agents current, and returns when it has to be checked again. */
