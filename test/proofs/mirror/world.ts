@@ -239,7 +239,9 @@ class World {
     for (const { serial } of session.isKilled ? outcome.devices : failed) this.#unsynced.add(serial);
     const { version, timestamp } = outcome;
     const result = { stamp: { version, timestamp }, isAcknowledged, seen, accepted, devices: this.#devices.length };
-    this.#violations.push(...ledger.end(operation, result, this.#clock.now()));
+    // With the policy ReadOnly the primary device decides, so it counts alone.
+    const decisive = this.#policy === 'Active' ? result : { ...result, accepted: Number(isAcknowledged), devices: 1 };
+    this.#violations.push(...ledger.end(operation, decisive, this.#clock.now()));
     this.#count(isAcknowledged ? 'acknowledged' : 'uncertain');
   }
 
