@@ -183,3 +183,13 @@ it('remembers when it observed a report, also if the pod has less time after a s
   confirmations.observe(report('u', SECOND), row(true, begin), GRACE);
   expect(confirmations.observedAt('u')).toBe(begin + 1_000);
 });
+
+it('gives no more time after an outage that ended with new reports', async () => {
+  const { clock, confirmations, begin } = start();
+  confirmations.observe(report('u', FIRST), undefined, GRACE);
+  confirmations.beginOutage('pool');
+  confirmations.forgetOutage('pool');
+  await clock.advance(GRACE);
+  confirmations.endOutage('pool', [row(true, begin)], GRACE);
+  expect(confirmations.confirmedAt('u')).toBe(begin);
+});

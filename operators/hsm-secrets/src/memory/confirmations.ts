@@ -141,6 +141,11 @@ export class Confirmations {
     }
   }
 
+  /** forgetOutage records that the reports of a pool arrive again, so that no pod needs more time. */
+  forgetOutage(pool: string): void {
+    this.#outages.delete(pool);
+  }
+
   /** oldest returns when the pod that has been silent for the longest time was confirmed; undefined without pods. */
   oldest(): number | undefined {
     let oldest: number | undefined;

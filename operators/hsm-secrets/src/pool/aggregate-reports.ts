@@ -19,11 +19,14 @@ export interface AggregatedReports {
  * are read from the API server: a cache may be behind.
  */
 export async function aggregateReports(context: PoolContext): Promise<AggregatedReports> {
-  const { key, list, object } = context;
+  const { key, list, object, deps } = context;
   const cached = list(Pod, { by: { device: deviceKey(key.namespace, object.spec.hsmDeviceRef) } });
   const accepted = accept(context, cached);
   const aggregation = aggregateFrom(context, accepted);
-  if (!losesSomething(object.status ?? {}, aggregation)) return { accepted, aggregation };
+  if (!losesSomething(object.status ?? {}, aggregation)) {
+    deps.confirmations.forgetOutage(keyString(key));
+    return { accepted, aggregation };
+  }
   const live = accept(context, await readPods(context));
   return { accepted: live, aggregation: aggregateFrom(context, live) };
 }
