@@ -26,6 +26,7 @@ const ELECTED_GRACE_SECONDS = [3, 9, 21];
 const GRACE_SECONDS = [3, 3, 9, 9, 30, 30, 60, 300];
 const CLOCK_OFFSETS_MS = [0, 0, 20_000, -20_000, 120_000, -120_000, 600_000, -600_000];
 const MAX_VIOLATIONS = 3;
+const MAX_WAITS = 1_000;
 
 /** runCase plays random steps of nodes, pods and managers, and judges every status of the pool meanwhile. */
 export async function runCase(world: World, seed: number): Promise<CaseResult> {
@@ -131,10 +132,13 @@ class GraceCase {
     if (this.violations.length > 0) return;
     const { graceMs } = this.#truth;
     this.#managers.endOutage();
-    if (this.#managers.count === 0) await this.#managers.start();
-    await this.#settle();
-    for (let wait = 0; wait < 200 && this.#managers.healthySince === undefined; wait += 1)
-      await this.#advance(this.#world.clock.nextWorkInMs ?? 1_000);
+    for (let wait = 0; this.#managers.healthySince === undefined; wait += 1) {
+      if (wait === MAX_WAITS) throw new Error('no manager leads, although all could');
+      // A manager that has lost its Lease exits.
+      if (this.#managers.count === 0) await this.#managers.start();
+      else await this.#advance(this.#world.clock.nextWorkInMs ?? 1_000);
+      await this.#settle();
+    }
     for (const one of this.#pods.live) one.isOnTime = false;
     const boundMs = graceMs + 2 * this.#heartbeatMs;
     await this.#advance(boundMs + 1);
@@ -158,6 +162,7 @@ class GraceCase {
     const one = pods.live.length > 0 ? pick(random, pods.live) : undefined;
     const node = pick(random, this.#nodes);
     const device = pick(random, pods.plugged);
+    const isObserved = this.#managers.healthySince !== undefined;
     const steps: readonly (readonly [number, string, () => unknown])[] = [
       [30, 'advance', () => this.#advance(this.#someTime())],
       [4, 'delete', () => one && pods.end(one, 'deleted')],
@@ -171,10 +176,10 @@ class GraceCase {
       [6, 'plug', () => this.#plug(device, node)],
       [2, 'toggle', () => this.#toggle(device)],
       [3, 'report', () => one && pods.report(one)],
-      [2, 'discovering', () => one && pods.report(one, 'discovering')],
-      [2, 'error', () => one && pods.report(one, 'error')],
-      // A valid report that no manager has observed cannot count any more.
-      [3, 'invalid', () => one?.isLabelled && this.#managers.healthySince !== undefined && pods.reportNonsense(one)],
+      // A report that no manager has observed does not count once another one replaces it.
+      [2, 'discovering', () => one && isObserved && pods.report(one, 'discovering')],
+      [2, 'error', () => one && isObserved && pods.report(one, 'error')],
+      [3, 'invalid', () => one?.isLabelled && isObserved && pods.reportNonsense(one)],
       [2, 'clock', () => pods.clocks.set(node, pick(random, CLOCK_OFFSETS_MS))],
       [3, 'cut', () => this.#cut('lost')],
       [2, 'expire', () => this.#cut('expired')],
