@@ -18,7 +18,7 @@ const podRow = s.object({
 });
 
 const deviceRow = s.object({
-  id: s.string().maxLength(512).describe('The serial number; for devices without one, the node and the path.'),
+  id: s.string().maxLength(1536).describe('The serial number; for devices without one, the node and the path.'),
   devicePath: s.string().maxLength(1024),
   serialNumber: s.string().maxLength(128).optional(),
   nodeName: s.string().maxLength(253),

@@ -26,7 +26,7 @@ export async function reconcile(context: MirrorContext): Promise<ReconcileResult
       .agentsOf({ namespace: key.namespace, name })
       .map(({ serialNumber, service }) => [serialNumber, service]),
   );
-  const choice = chooseIn(context, device, tokens);
+  const choice = chooseIn(context, device);
   const { policy, syncInterval } = { ...DEFAULTS, ...object.spec.mirroring };
   if (policy === 'None') {
     report(context, choice, undefined);
@@ -42,11 +42,7 @@ export async function reconcile(context: MirrorContext): Promise<ReconcileResult
   return { requeueAfterMs: syncInterval * 1_000 };
 }
 
-function chooseIn(
-  { object, key, deps }: MirrorContext,
-  device: HSMDevice,
-  tokens: ReadonlyMap<string, TokenService>,
-): PrimaryChoice {
+function chooseIn({ object, key, deps }: MirrorContext, device: HSMDevice): PrimaryChoice {
   const { mirroring, aggregatedDevices = [] } = object.status ?? {};
   const { policy, autoFailover, primaryNode, targetNodes } = {
     ...DEFAULTS,
@@ -55,6 +51,8 @@ function chooseIn(
     ...object.spec.mirroring,
   };
   const synced = deps.mirrorRounds.last(keyString(key))?.synced;
+  const incumbent = mirroring?.primarySerial;
+  const isTrusted = (serial: string): boolean => incumbent === undefined || serial === incumbent;
   return choosePrimary({
     policy,
     autoFailover,
@@ -64,9 +62,10 @@ function chooseIn(
       serial: serialNumber,
       nodeName,
       available,
-      isSynced: policy === 'None' || (synced?.has(serialNumber) ?? tokens.has(serialNumber)),
+      // Until the devices were compared, only the current primary device is known to have everything.
+      isSynced: policy === 'None' || (synced?.has(serialNumber) ?? isTrusted(serialNumber)),
     })),
-    incumbent: mirroring?.primarySerial,
+    incumbent,
     failoverCount: mirroring?.failoverCount,
   });
 }
@@ -100,10 +99,11 @@ async function compare(
   const at = clock.now();
   const devices = { policy, primary: choice.primary, expected: choice.participants, tokens };
   const result = await mirrorDevices(devices, { clock, signal });
-  const failed = new Set(result.unreachable);
-  const isComplete = result.errorCount === failed.size;
-  const synced = isComplete ? choice.participants.filter((serial) => !failed.has(serial)) : [];
-  deps.mirrorRounds.complete(keyString(key), { at, synced: new Set(synced), reachable: reachableIn(choice, tokens) });
+  deps.mirrorRounds.complete(keyString(key), {
+    at,
+    synced: new Set(result.inSync),
+    reachable: reachableIn(choice, tokens),
+  });
   return result;
 }
 

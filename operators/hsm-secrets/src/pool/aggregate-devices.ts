@@ -48,8 +48,11 @@ export function aggregateDevices(
 ): { readonly devices: readonly DeviceRow[]; readonly duplicates: readonly DuplicateSerial[] } {
   const nodes = nodeStates(states, input);
   const claims = new Map<string, Claim[]>();
-  for (const claim of [...reportedClaims(nodes, input), ...previousClaims(nodes, input)])
-    claims.set(claim.id, [...(claims.get(claim.id) ?? []), claim]);
+  for (const claim of [...reportedClaims(nodes, input), ...previousClaims(nodes, input)]) {
+    const same = claims.get(claim.id);
+    if (same) same.push(claim);
+    else claims.set(claim.id, [claim]);
+  }
   const incumbents = new Map(input.previous.devices.map(({ id, nodeName }) => [id, nodeName]));
   const devices: DeviceRow[] = [];
   const duplicates: DuplicateSerial[] = [];
@@ -69,7 +72,11 @@ export function aggregateDevices(
 
 function nodeStates(states: readonly PodState[], input: AggregationInput): ReadonlyMap<string, NodeState> {
   const byNode = new Map<string, PodState[]>();
-  for (const state of states) byNode.set(state.nodeName, [...(byNode.get(state.nodeName) ?? []), state]);
+  for (const state of states) {
+    const same = byNode.get(state.nodeName);
+    if (same) same.push(state);
+    else byNode.set(state.nodeName, [state]);
+  }
   return new Map([...byNode].map(([node, all]) => [node, nodeState(all, input)]));
 }
 
@@ -145,8 +152,9 @@ function decide(claims: readonly Claim[], incumbent: string | undefined): { winn
   const held = claims.filter(({ isHeld }) => isHeld).sort((a, b) => (a.row.nodeName < b.row.nodeName ? -1 : 1));
   const winner = held.find(({ row }) => row.nodeName === incumbent) ?? held[0] ?? claims[0];
   if (!winner) throw new TypeError('a device without a claim');
-  const others = held.filter((claim) => claim !== winner).map(({ row }) => row.nodeName);
-  return { winner, others };
+  // A report may list a serial number twice: that is no claim of another node.
+  const others = new Set(held.map(({ row }) => row.nodeName).filter((node) => node !== winner.row.nodeName));
+  return { winner, others: [...others] };
 }
 
 function withoutClaimed(row: DeviceRow, { claimedSerials }: AggregationInput): DeviceRow {

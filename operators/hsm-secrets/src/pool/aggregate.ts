@@ -33,7 +33,7 @@ export function aggregate(input: AggregationInput): Aggregation {
     pods: backing.map((state) => rowOf(state, input)).sort((a, b) => (a.podName < b.podName ? -1 : 1)),
     devices,
     duplicates,
-    nextChangeAt: deadlines.length === 0 ? undefined : Math.min(...deadlines),
+    nextChangeAt: deadlines.reduce<number | undefined>((first, each) => Math.min(first ?? each, each), undefined),
   };
 }
 

@@ -1,4 +1,4 @@
-import { Pod } from '@bowline/kubernetes';
+import { Pod, Secret } from '@bowline/kubernetes';
 import { formatMicroTime } from '@bowline/machinery';
 import { findCondition } from '@bowline/runtime';
 import { describe, expect, it } from 'vitest';
@@ -21,6 +21,7 @@ async function withReport(): Promise<{
   await c.report(pod, ['1']);
   await c.untilPool('pico', ({ phase }) => phase === 'Ready');
   await c.untilEvent('pico-pool', 'DeviceDiscovered');
+  await c.until(Secret, { name: 'pico-agent-tls' }, () => true);
   await c.idle();
   return { c, pod, name: pod.metadata?.name ?? '', node };
 }
