@@ -31,7 +31,7 @@ export class FaultyTransport implements Transport {
     return this.#inFlight;
   }
 
-  /** openWatches is the number of watches in progress. */
+  /** openWatches is the number of watches in progress from which pools are derived. */
   get openWatches(): number {
     return this.#openWatches;
   }
@@ -63,7 +63,7 @@ export class FaultyTransport implements Transport {
     if (this.#isDown) throw connectionLost();
     this.#inFlight += 1;
     try {
-      if (request.lane === 'watch') return this.#watched(await this.#server.request(request), this.#cut.signal);
+      if (request.lane === 'watch') return await this.#watched(request, this.#cut.signal);
       const response = await this.#server.request(request);
       const text = await response.text();
       if (this.#isDown) throw connectionLost();
@@ -81,19 +81,20 @@ export class FaultyTransport implements Transport {
     return this.close();
   }
 
-  #watched(response: TransportResponse, cut: AbortSignal): TransportResponse {
+  async #watched(request: TransportRequest, cut: AbortSignal): Promise<TransportResponse> {
+    const response = await this.#server.request(request);
     // A connection in this process is alive until it is cut.
     const aliveAt = (): number => this.#clock.monotonic();
-    return { ...response, aliveAt, body: this.#untilCut(response.body, cut) };
+    return { ...response, aliveAt, body: this.#untilCut(response.body, cut, OF_POOLS.test(request.path) ? 1 : 0) };
   }
 
-  async *#untilCut(body: AsyncIterable<Uint8Array>, cut: AbortSignal): AsyncGenerator<Uint8Array> {
+  async *#untilCut(body: AsyncIterable<Uint8Array>, cut: AbortSignal, count: 0 | 1): AsyncGenerator<Uint8Array> {
     const chunks = body[Symbol.asyncIterator]();
     const isCut = new Promise<'cut'>((resolve) => {
       if (cut.aborted) resolve('cut');
       else cut.addEventListener('abort', () => resolve('cut'), { once: true });
     });
-    this.#openWatches += 1;
+    this.#openWatches += count;
     try {
       for (;;) {
         const next = await Promise.race([chunks.next(), isCut]);
@@ -106,12 +107,15 @@ export class FaultyTransport implements Transport {
         yield next.value;
       }
     } finally {
-      this.#openWatches -= 1;
+      this.#openWatches -= count;
       // Not awaited: the server answers an abandoned watch only with its next event.
       chunks.return?.().catch(() => undefined);
     }
   }
 }
+
+/** The watches of the pool controller. Some others are reopened in real time. */
+const OF_POOLS = /\/(?:hsmpools|hsmdevices|daemonsets)\?|\/pods\?.*component%3Ddiscovery/;
 
 /** Every watch listens to it. */
 function newCut(): AbortController {

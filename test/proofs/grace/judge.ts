@@ -114,6 +114,8 @@ export class Judge {
       if (!available || others.some((other) => this.#truth.claims(other, id))) return [];
       const row = devices.find((each) => each.id === id);
       if (row?.available && row.nodeName === node) return [];
+      // Its last node keeps it if it ended before a manager observed the report that contradicts it.
+      if (row && others.includes(row.nodeName) && !this.#currentReport(row.nodeName, at, since)) return [];
       return [`${node} reported ${id} at ${current.at}, but at ${at} it is ${describe(row)}`];
     });
   }
