@@ -90,7 +90,7 @@ export class Judge {
   #keptTooLong({ id, nodeName }: DeviceRow, at: number, since: number): readonly string[] {
     const until = this.#backedAtMostUntil(nodeName, since);
     if (at > until) return [`${id} on ${nodeName} may be available until ${until} at most, but is at ${at}`];
-    const current = this.#currentReport(nodeName, at, since);
+    const current = this.#currentReport(nodeName, at);
     if (current && current.devices.get(id) !== true)
       return [`${id} on ${nodeName} is available at ${at}, but the report of ${current.at} contradicts it`];
     return [];
@@ -100,14 +100,16 @@ export class Judge {
   #listedTooLong({ id, nodeName }: DeviceRow, at: number, since: number): readonly string[] {
     const loss = this.#losses.get(id);
     const { graceMs } = this.#truth;
-    const isReported = at <= this.#backedAtMostUntil(nodeName, since) && this.#truth.claims(nodeName, id);
+    // Without a report that decides, the node may have ended before a manager observed that it lacks the device.
+    const isUndecided = this.#truth.claims(nodeName, id) || !this.#currentReport(nodeName, at);
+    const isReported = at <= this.#backedAtMostUntil(nodeName, since) && isUndecided;
     if (!loss || isReported || at <= loss.to + graceMs) return [];
     return [`${id} on ${nodeName} was lost at ${loss.to} at the latest, but is still listed at ${at}`];
   }
 
   /** A device that only one node reports is available there. */
   #missing(node: string, at: number, since: number, devices: readonly DeviceRow[]): readonly string[] {
-    const current = this.#currentReport(node, at, since);
+    const current = this.#currentReport(node, at);
     if (!current) return [];
     const others = this.#truth.nodes.filter((each) => each !== node && at <= this.#backedAtMostUntil(each, since));
     return [...current.devices].flatMap(([id, available]) => {
@@ -115,7 +117,7 @@ export class Judge {
       const row = devices.find((each) => each.id === id);
       if (row?.available && row.nodeName === node) return [];
       // Its last node keeps it if it ended before a manager observed the report that contradicts it.
-      if (row && others.includes(row.nodeName) && !this.#currentReport(row.nodeName, at, since)) return [];
+      if (row && others.includes(row.nodeName) && !this.#currentReport(row.nodeName, at)) return [];
       return [`${node} reported ${id} at ${current.at}, but at ${at} it is ${describe(row)}`];
     });
   }
@@ -151,14 +153,13 @@ export class Judge {
   }
 
   /** The report that decides about a node; undefined if there is none, or if that depends on what was observed. */
-  #currentReport(node: string, at: number, since: number): TrueReport | undefined {
+  #currentReport(node: string, at: number): TrueReport | undefined {
     const live = this.#truth.podsOn(node).filter((pod) => pod.goneAt === undefined);
-    const newestFirst = live.toSorted((a, b) => (b.reports.at(-1)?.at ?? 0) - (a.reports.at(-1)?.at ?? 0));
-    const [newest] = newestFirst;
-    const report = newest?.reports.at(-1);
-    if (report?.status !== 'completed' || !newest || at > this.#truth.keptAtLeastUntil(newest)) return undefined;
-    const isOrderKnown = live.length === 1 || (report.at > since && newestFirst[1]?.reports.at(-1)?.at !== report.at);
-    return isOrderKnown ? report : undefined;
+    const [only] = live;
+    const report = only?.reports.at(-1);
+    // Of several pods, the one that was confirmed last decides, also if its report was written before.
+    if (live.length !== 1 || !only || report?.status !== 'completed') return undefined;
+    return at <= this.#truth.keptAtLeastUntil(only) ? report : undefined;
   }
 
   #backedAtMostUntil(node: string, since: number): number {
@@ -187,7 +188,10 @@ export class Judge {
       else if (!was || was.available || was.nodeName !== nodeName) {
         const node = was?.available ? was.nodeName : nodeName;
         const contradictedAt = this.#truth.contradictedAt(node, id, this.#last?.at ?? at);
-        const from = contradictedAt ?? Math.min(at, this.#truth.backedAtLeastUntil(node));
+        // A node that takes over a device may have reported it as not available long before.
+        const isMoved = was !== undefined && was.nodeName !== nodeName;
+        const lostAt = contradictedAt ?? Math.min(at, this.#truth.backedAtLeastUntil(node));
+        const from = isMoved ? Number.NEGATIVE_INFINITY : lostAt;
         const to = contradictedAt === undefined ? Math.min(at, this.#recordedEnd(node) ?? at) : at;
         this.#losses.set(id, { node: nodeName, from, to });
       }
