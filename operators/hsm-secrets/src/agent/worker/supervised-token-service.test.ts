@@ -43,6 +43,13 @@ function start(options: Partial<SupervisedTokenServiceOptions> = {}): Running {
 const untilNoWorker = ({ service }: Running): Promise<void> =>
   vi.waitFor(() => expect(service.workerPid).toBeUndefined(), waiting);
 
+/** stopWithHungWorker lets the time pass that a worker has to finish its call. */
+async function stopWithHungWorker(running: Running): Promise<void> {
+  const stopped = running[Symbol.asyncDispose]();
+  await running.clock.advance(5_000);
+  await stopped;
+}
+
 it('passes calls to the worker, with Buffers, and nothing on its command line', async () => {
   await using running = start();
   const { service } = running;
@@ -105,12 +112,14 @@ it('reports that it is unavailable while a crashed worker is restarted, after 1 
 });
 
 it('kills a worker that does not become ready', async () => {
-  await using running = start({ config: { ...CONFIG, library: 'hang' } });
-  const call = running.echo();
-  const failed = expect(call).rejects.toMatchObject({ problem: 'Unavailable' });
-  await vi.waitFor(() => expect(running.service.workerPid).toBeDefined(), waiting);
+  const running = start({ config: { ...CONFIG, library: 'hang' } });
+  const pid = running.service.workerPid;
+  const failed = expect(running.echo()).rejects.toMatchObject({ problem: 'Unavailable' });
   await running.clock.advance(20_000);
   await failed;
+  expect(() => process.kill(pid ?? 0, 0)).toThrow('ESRCH');
+  // The next worker hangs as well, so it ends only when it is killed.
+  await stopWithHungWorker(running);
 });
 
 it('reports a program that cannot be started, and unexpected errors by their name only', async () => {
@@ -128,9 +137,7 @@ it('ends the worker when it stops, also if the worker hangs', async () => {
   const hanging = running.service.read('hang');
   hanging.catch(() => undefined);
   await vi.waitFor(() => expect(running.clock.pendingTimers).toBe(1), waiting);
-  const stopped = running[Symbol.asyncDispose]();
-  await running.clock.advance(5_000);
-  await stopped;
+  await stopWithHungWorker(running);
   expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   await expect(hanging).rejects.toMatchObject({ problem: 'Unavailable' });
 });
