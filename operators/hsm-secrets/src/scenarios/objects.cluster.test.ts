@@ -68,6 +68,7 @@ it('scenario 02 restores what others change or delete, and keeps the grace perio
   const changed = await c.until(DaemonSet, key('mended-discovery'), ({ metadata }) => metadata?.generation === 2);
   expect(changed.spec?.template.spec?.nodeSelector).toEqual(nodeSelector);
   await c.until(Secret, key('mended-agent-tls'), () => true);
+  await c.untilPool('mended', ({ expectedPods }) => expectedPods === 0);
   await c.idle();
   const since = Date.now();
   await c.restart();
