@@ -16,9 +16,17 @@ export interface BenchCluster extends AsyncDisposable {
   readonly serverPids: readonly number[];
 }
 
+/** ClusterOptions configures which components run. */
+export interface ClusterOptions {
+  /** Runs the scheduler, and the controllers of workloads and nodes. Defaults to true. */
+  readonly workloads?: boolean;
+}
+
 /** openCluster starts etcd, the API server and the controllers on loopback. */
-export async function openCluster(log: (line: string) => void): Promise<BenchCluster> {
-  const plane = await startControlPlane({ kind: 'kubernetes', nodes: 0, onProgress: log });
+export async function openCluster(log: (line: string) => void, options: ClusterOptions = {}): Promise<BenchCluster> {
+  const { workloads = true } = options;
+  const parts = { nodes: 0, workloads, scheduler: workloads };
+  const plane = await startControlPlane({ kind: 'kubernetes', ...parts, onProgress: log });
   try {
     const kubeconfig = await plane.kubeconfig('admin');
     return describe(plane, kubeconfig);

@@ -34,5 +34,13 @@ export function openSession(connection: Connection): ClientHttp2Session {
   return session;
 }
 
+/** connected resolves once a session can be used. A session that fails rejects, or ends the process if that is not awaited. */
+export function connected(session: ClientHttp2Session): Promise<void> {
+  return new Promise((resolve, reject) => {
+    session.once('connect', () => resolve());
+    session.on('error', reject);
+  });
+}
+
 const streamWindowBytes = 4 * 1024 * 1024;
 const sessionWindowBytes = 16 * 1024 * 1024;

@@ -21,6 +21,11 @@ export function cpuMsOf(pid: number | undefined): number {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
+/** childrenOf returns the processes that a process has started. */
+export function childrenOf(pid: number | undefined): readonly number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+}
+
 function megabytes(status: string, field: string): number {
   const kilobytes = new RegExp(`^${field}:\\s*(\\d+) kB$`, 'm').exec(status)?.[1];
   if (kilobytes === undefined) throw new Error(`/proc does not report ${field}; this benchmark needs Linux`);

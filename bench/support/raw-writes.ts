@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Report, subjectArguments } from './run-subject.ts';
+import { type Report, startSubject, subjectArguments } from './run-subject.ts';
 import type { Scene } from './scene.ts';
-import { SubjectProcess } from './subject-process.ts';
 
 /** WrittenObject is a ConfigMap or a Secret as written by a client, without server-set fields. */
 export interface WrittenObject {
@@ -41,8 +40,7 @@ const timeoutMs = 120_000;
 export async function startRawWriter(scene: Scene, writes: RawWrites): Promise<RawWriter> {
   const file = join(scene.folder, 'raw-writes.json');
   writeFileSync(file, JSON.stringify(writes));
-  const running = new SubjectProcess(scene.command('raw-writes'), subjectArguments(scene, { file }));
-  await running.next(timeoutMs);
+  const running = await startSubject({ command: scene.command('raw-writes'), args: subjectArguments(scene, { file }) });
   return {
     async write(order, name, revision) {
       running.send(`${order} ${name} ${revision}`);

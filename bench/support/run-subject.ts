@@ -31,6 +31,18 @@ export function subjectArguments(scene: Scene, options: SubjectInput['options'] 
   return [JSON.stringify(input)];
 }
 
+/** startSubject starts a program and waits for its first line, which reports that it is ready. */
+export async function startSubject({ command, args }: Pick<Subject, 'command' | 'args'>): Promise<SubjectProcess> {
+  const running = new SubjectProcess(command, args);
+  try {
+    await running.next(reportTimeoutMs);
+    return running;
+  } catch (error) {
+    await running.release();
+    throw error;
+  }
+}
+
 /** runSubject runs a subject in a new process until it reports, lets it rest, reads its memory and stops it. */
 export async function runSubject(subject: Subject, restMs: number): Promise<Outcome> {
   const start = performance.now();

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleSubjects } from './bundle.ts';
-import { type BenchCluster, openCluster } from './cluster.ts';
+import { type BenchCluster, type ClusterOptions, openCluster } from './cluster.ts';
 import type { Connection } from './connection.ts';
 import type { Command } from './subject-process.ts';
 
@@ -27,7 +27,11 @@ export interface OpenedScene extends Scene, AsyncDisposable {
 }
 
 /** openScene bundles the subjects and starts the control plane. */
-export async function openScene(subjects: readonly URL[], log: (line: string) => void): Promise<OpenedScene> {
+export async function openScene(
+  subjects: readonly URL[],
+  log: (line: string) => void,
+  options: ClusterOptions = {},
+): Promise<OpenedScene> {
   const folder = mkdtempSync(join(tmpdir(), 'bowline-bench-'));
   const leave = (): void => rmSync(folder, { recursive: true, force: true });
   // Subjects and control plane detect by themselves that this process has exited; the folder contains credentials.
@@ -39,7 +43,7 @@ export async function openScene(subjects: readonly URL[], log: (line: string) =>
   try {
     const command = await bundleSubjects(subjects, folder);
     log('starting a control plane');
-    const cluster = await openCluster(log);
+    const cluster = await openCluster(log, options);
     const connectionFile = join(folder, 'connection.json');
     const kubeconfig = join(folder, 'kubeconfig');
     writeFileSync(connectionFile, JSON.stringify(cluster.connection), { mode: 0o600 });

@@ -6,6 +6,10 @@ import { cpuMsOf, type Memory, memoryOf } from './process-usage.ts';
 export interface Command {
   readonly file: string;
   readonly args: readonly string[];
+  /** More variables of its environment. Defaults to none. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Ends a program that does not end with its standard input. Defaults to none. */
+  readonly endSignal?: NodeJS.Signals;
 }
 
 const endGraceMs = 5_000;
@@ -18,6 +22,8 @@ export class SubjectProcess implements AsyncDisposable {
   readonly #errors: string[] = [];
   #wake: () => void = () => {};
   #ended = false;
+  readonly #endSignal: NodeJS.Signals | undefined;
+  readonly #kill = (): void => void this.#child.kill('SIGKILL');
 
   constructor(command: Command, input: readonly string[]) {
     // Only what a program needs to start: NODE_OPTIONS or GOGC of the caller must not affect the measurement.
@@ -26,7 +32,12 @@ export class SubjectProcess implements AsyncDisposable {
         process.env[name] === undefined ? [] : [[name, process.env[name]]],
       ),
     );
-    this.#child = spawn(command.file, [...command.args, ...input], { stdio: ['pipe', 'pipe', 'pipe'], env });
+    this.#child = spawn(command.file, [...command.args, ...input], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { ...env, ...command.env },
+    });
+    this.#endSignal = command.endSignal;
+    if (command.endSignal !== undefined) process.once('exit', this.#kill);
     this.#child.stdin?.on('error', () => {});
     if (this.#child.stdout !== null) {
       createInterface({ input: this.#child.stdout }).on('line', (line) => {
@@ -40,6 +51,7 @@ export class SubjectProcess implements AsyncDisposable {
     this.#exited = new Promise((resolve) => {
       const end = (code: number | null): void => {
         this.#ended = true;
+        process.off('exit', this.#kill);
         this.#wake();
         resolve(code);
       };
@@ -77,6 +89,16 @@ export class SubjectProcess implements AsyncDisposable {
     this.#child.stdin?.write(`${line}\n`);
   }
 
+  /** The id of the process; undefined if it could not be started. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** output returns what the process has printed and was not read, for messages. */
+  output(): string {
+    return [...this.#lines, this.#errors.join('')].join('\n').slice(-4_000);
+  }
+
   /** memory reads the kernel's memory statistics of the process. */
   memory(): Memory {
     return memoryOf(this.#child.pid);
@@ -90,7 +112,8 @@ export class SubjectProcess implements AsyncDisposable {
   /** release closes the subject's standard input, which ends it, and waits until it has exited. */
   async release(): Promise<void> {
     this.#child.stdin?.end();
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), endGraceMs);
+    if (this.#endSignal !== undefined) this.#child.kill(this.#endSignal);
+    const timer = setTimeout(this.#kill, endGraceMs);
     await this.#exited;
     clearTimeout(timer);
   }

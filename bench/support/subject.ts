@@ -50,3 +50,12 @@ export function untilReleased(): Promise<void> {
 export function orders(): AsyncIterable<string> {
   return createInterface({ input: process.stdin });
 }
+
+/** timed does work and returns how long it took, and the processor time of this process meanwhile. */
+export async function timed(work: () => Promise<void>): Promise<{ readonly ms: number; readonly cpuMs: number }> {
+  const start = performance.now();
+  const cpu = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(cpu);
+  return { ms: performance.now() - start, cpuMs: (user + system) / 1_000 };
+}

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Measure, measured, type SubjectResult } from '../../result.ts';
 import { percentile, rotate } from '../../statistics.ts';
 import { judgedMeasure } from '../../support/rounds.ts';
-import type { Subject } from '../../support/run-subject.ts';
+import { type Subject, startSubject } from '../../support/run-subject.ts';
 import { bowline, controllerRuntime, type SyncScene } from './scene.ts';
-import { openSync, startOperator } from './sync-run.ts';
+import { openSync } from './sync-run.ts';
 
 /** The pause between two edits, as by a user or a pipeline: the effects of the last one are over. */
 const betweenMs = 20;
@@ -42,7 +42,7 @@ export async function edits(scene: SyncScene): Promise<readonly Measure[]> {
 
 async function editOften(scene: SyncScene, subject: Subject, count: number): Promise<number[]> {
   await using sync = await openSync(scene, 1);
-  await using _operator = await startOperator(subject);
+  await using _operator = await startSubject(subject);
   await sync.create();
   await sync.settled();
   const times: number[] = [];

@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Memory } from '../../support/process-usage.ts';
 import { startRawWriter } from '../../support/raw-writes.ts';
 import { countRequests, WRITES } from '../../support/request-counts.ts';
-import { numberIn, type Subject } from '../../support/run-subject.ts';
+import { numberIn, type Subject, startSubject } from '../../support/run-subject.ts';
 import type { SubjectProcess } from '../../support/subject-process.ts';
 import { watchCopies } from './copy-watch.ts';
 import { namespaceName } from './namespaces.ts';
 import { inFlight, type SyncScene } from './scene.ts';
-import { deleteCopies, openSync, readCopy, startOperator } from './sync-run.ts';
+import { deleteCopies, openSync, readCopy } from './sync-run.ts';
 
 /** Written is the cost of writing all copies. */
 export interface Written {
@@ -51,7 +51,7 @@ export async function runFanOut(scene: SyncScene, subject: Subject, options: Fan
   const { copies, again } = options;
   await using firstSync = await openSync(scene, copies);
   await using againSync = again ? await openSync(scene, copies) : undefined;
-  await using operator = await startOperator(subject);
+  await using operator = await startSubject(subject);
   const first = await writeBoth(scene, operator, firstSync, copies);
   const memory = operator.memory();
   scene.known.copyBytes[subject.id] = withoutManagedFields(await readCopy(scene, firstSync.name)).length;

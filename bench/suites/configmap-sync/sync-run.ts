@@ -1,8 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { inParallel } from '../../support/api.ts';
 import { sampleConfigMap } from '../../support/config-maps.ts';
-import type { Subject } from '../../support/run-subject.ts';
-import { SubjectProcess } from '../../support/subject-process.ts';
 import { watchCopies } from './copy-watch.ts';
 import { namespaceName, setLabel } from './namespaces.ts';
 import type { SyncScene } from './scene.ts';
@@ -13,23 +11,11 @@ export const sourceNamespace = 'bench-source';
 const sources = `/api/v1/namespaces/${sourceNamespace}/configmaps`;
 const syncs = `/apis/sync.bowline.dev/v1/namespaces/${sourceNamespace}/configmapsyncs`;
 const mergePatch = 'application/merge-patch+json';
-const startTimeoutMs = 120_000;
+const settleTimeoutMs = 120_000;
 const deletesInFlight = 32;
 
 /** The number of sources so far: each has its own names. */
 let count = 0;
-
-/** startOperator starts an operator and waits until it works. */
-export async function startOperator(subject: Subject): Promise<SubjectProcess> {
-  const operator = new SubjectProcess(subject.command, subject.args);
-  try {
-    await operator.next(startTimeoutMs);
-    return operator;
-  } catch (error) {
-    await operator.release();
-    throw error;
-  }
-}
 
 /** Sync is one source, its requested copies, and their watch. */
 export interface Sync extends AsyncDisposable {
@@ -81,7 +67,7 @@ export async function openSync(scene: SyncScene, copies: number): Promise<Sync> 
       return (await watch.reached(revision, copies)) - start;
     },
     async settled() {
-      const deadline = performance.now() + startTimeoutMs;
+      const deadline = performance.now() + settleTimeoutMs;
       for (;;) {
         const { status } = JSON.parse(await api.ok('GET', `${syncs}/${name}`)) as { status?: { syncedCount?: number } };
         if (status?.syncedCount === copies) return;

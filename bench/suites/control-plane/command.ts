@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Measure, measured } from '../../result.ts';
+import { installProgram, ownEnvironment } from '../../support/installed-program.ts';
 import { judgedMeasure } from '../../support/rounds.ts';
-import { installProgram, ownEnvironment } from './installed-program.ts';
 import type { ControlPlaneScene } from './scene.ts';
 
 const startTimeoutMs = 60_000;

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Measure, measured } from '../../result.ts';
+import { installProgram, ownEnvironment } from '../../support/installed-program.ts';
 import { judgedMeasure } from '../../support/rounds.ts';
-import { installProgram, ownEnvironment } from './installed-program.ts';
 import type { ControlPlaneScene } from './scene.ts';
 
 interface Started {

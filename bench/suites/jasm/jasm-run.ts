@@ -1,6 +1,5 @@
 import type { Memory } from '../../support/process-usage.ts';
-import { numberIn, type Report } from '../../support/run-subject.ts';
-import { SubjectProcess } from '../../support/subject-process.ts';
+import { numberIn, type Report, startSubject } from '../../support/run-subject.ts';
 import { bowline, type JasmScene } from './scene.ts';
 
 const timeoutMs = 120_000;
@@ -25,14 +24,7 @@ export interface RunningJasm extends AsyncDisposable {
 
 /** runJasm starts the process, waits until everything is loaded and its configuration is read, and tells it to run. */
 export async function runJasm(scene: JasmScene): Promise<RunningJasm> {
-  const { command, args } = bowline(scene);
-  const running = new SubjectProcess(command, args);
-  try {
-    await running.next(timeoutMs);
-  } catch (error) {
-    await running.release();
-    throw error;
-  }
+  const running = await startSubject(bowline(scene));
   const startedAt = performance.now();
   running.send('run');
   return {

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { jasm } from '@bowline/jasm';
 import { connect, createClient, loadKubeconfig } from '@bowline/runtime/client';
 import { installOperator } from '../../../test/support/install-operator.ts';
 import type { Measure } from '../../result.ts';
 import { createNamespaces } from '../../support/config-maps.ts';
 import { asWritten } from '../../support/raw-writes.ts';
+import { untilPodsCanBeCreated } from '../../support/until-pods-can-be-created.ts';
 import { initial } from './first-sync-run.ts';
 import { runJasm } from './jasm-run.ts';
 import { ensurePods, namespaces, podAt, putSources, sourcesOf } from './pods.ts';
@@ -28,7 +28,7 @@ export async function prepare(scene: JasmScene): Promise<readonly Measure[]> {
   writeFileSync(known.kubeconfig, JSON.stringify(await installOperator(place, jasm, config)), { mode: 0o600 });
   putSources(scene, sourcesOf(Math.max(plan.pods, ...plan.growth)), initial);
   await createNamespaces(api, namespaces);
-  await untilPodsCanBeCreated(scene);
+  await untilPodsCanBeCreated(api, namespaces);
   await ensurePods(scene, plan.pods);
   using watch = await watchSecrets(scene);
   await using operator = await runJasm(scene);
@@ -41,16 +41,4 @@ export async function prepare(scene: JasmScene): Promise<readonly Measure[]> {
   await operator[Symbol.asyncDispose]();
   await clearSecrets(scene);
   return [];
-}
-
-/** Admission requires a namespace to have its ServiceAccount first. */
-async function untilPodsCanBeCreated({ api }: JasmScene): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  for (const namespace of namespaces) {
-    const path = `/api/v1/namespaces/${namespace}/serviceaccounts/default`;
-    while ((await api.request('GET', path)).status !== 200) {
-      if (performance.now() > deadline) throw new Error(`the namespace ${namespace} has no ServiceAccount`);
-      await pause(50);
-    }
-  }
 }

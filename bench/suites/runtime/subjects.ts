@@ -12,7 +12,7 @@ export const subjects: readonly URL[] = [
   new URL('./subjects/bowline-overhead.ts', import.meta.url),
   new URL('./subjects/bowline-sync.ts', import.meta.url),
   new URL('./subjects/bowline-webhook.ts', import.meta.url),
-  new URL('./subjects/nothing.ts', import.meta.url),
+  new URL('../../support/subjects/nothing.ts', import.meta.url),
   new URL('./subjects/replay-server.ts', import.meta.url),
   new URL('./subjects/webhook-caller.ts', import.meta.url),
   new URL('../../support/subjects/raw-writes.ts', import.meta.url),

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { jasm } from '@bowline/jasm';
 import { loadKubeconfig } from '@bowline/runtime/client';
 import { preferSmallHeap } from '@bowline/runtime/manager';
+import { isBusy, sumOf, waitingKeys } from '../../../support/operator-activity.ts';
 import { runOperator } from '../../../support/run-operator.ts';
 import { orders, report, subjectInput } from '../../../support/subject.ts';
 
@@ -24,19 +25,13 @@ for (let order = await commands.next(); order.done !== true; order = await comma
   const [, syncs = 0, events = 0] = order.value.split(' ').map(Number);
   for (;;) {
     // The metrics are authoritative but take some milliseconds of the measured time to render.
-    const counted = isBusy() ? undefined : await counts();
+    const counted = isBusy(running) ? undefined : await counts();
     if (counted?.waiting === 0 && counted.syncs >= syncs && counted.events >= events) {
       report({ ms: performance.now() - startedAt, ...counted });
       break;
     }
     await pause(counted === undefined ? 10 : 100);
   }
-}
-
-/** Whether one of the first keys waits for a worker, or has one. */
-function isBusy(): boolean {
-  const controllers = running.manager.status().flatMap((operator) => operator.controllers);
-  return !controllers.every(({ state, keys }) => state === 'running' && keys.every((key) => key.state === 'delayed'));
 }
 
 interface Counts {
@@ -50,14 +45,10 @@ interface Counts {
 
 async function counts(): Promise<Counts> {
   const text = await running.metrics.render();
-  const sum = (name: string, labels = /(?:)/): number =>
-    [...text.matchAll(new RegExp(`^${name}\\{(.*)\\} (\\S+)$`, 'gm'))]
-      .filter(([, found = '']) => labels.test(found))
-      .reduce((total, [, , value]) => total + Number(value), 0);
   return {
-    waiting: sum('workqueue_depth') + sum('workqueue_unfinished_work_seconds'),
-    syncs: sum('jasm_sync_total', /result="success"/),
-    events: sum('bowline_events_total'),
-    dropped: sum('bowline_events_total', /result="(?:limited|overflow|failed)"/),
+    waiting: waitingKeys(text),
+    syncs: sumOf(text, 'jasm_sync_total', /result="success"/),
+    events: sumOf(text, 'bowline_events_total'),
+    dropped: sumOf(text, 'bowline_events_total', /result="(?:limited|overflow|failed)"/),
   };
 }

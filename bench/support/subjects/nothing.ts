@@ -1,5 +1,5 @@
 // Node itself: the baseline of all other numbers of this kind.
-import { report, untilReleased } from '../../../support/subject.ts';
+import { report, untilReleased } from '../subject.ts';
 
 report({});
 await untilReleased();

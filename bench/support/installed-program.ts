@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bundle } from '../../../scripts/bundle.mjs';
-import { repositoryRoot } from '../../../scripts/repository.ts';
+import { bundle } from '../../scripts/bundle.mjs';
+import { repositoryRoot } from '../../scripts/repository.ts';
 
 /** installProgram bundles the command line into a folder, like `npm install` in a repository, and returns its path. */
 export async function installProgram(folder: string): Promise<string> {
