@@ -1,30 +1,12 @@
+import { leaksOf } from '../../../../test/support/traces.ts';
 import { FakeHttp, type FakeRequest, type FakeResponse } from '../testing/fake-http.test-support.ts';
 
 /** CANARY is a value that must appear only in Secrets. */
 export const CANARY = 'canary-Zq7!correct-horse';
 
-/**
- * tracesOf returns the forms in which a value may appear in a text: as is, in JSON, in URLs, in hex, and in Base64 at
- * any offset.
- */
-export function tracesOf(value: string): readonly string[] {
-  const bytes = Buffer.from(value);
-  // The length of the text before a value determines how its bytes align with the Base64 digits; the digits at the ends
-  // are shared with its neighbors.
-  const encoded = [0, 1, 2].map((before) => {
-    const text = Buffer.concat([Buffer.alloc(before), bytes])
-      .toString('base64')
-      .replace(/=+$/, '');
-    return text.slice(before === 0 ? 0 : before + 1, -1);
-  });
-  const digits = [...encoded, ...encoded.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))];
-  return [...new Set([value, encodeURIComponent(value), bytes.toString('hex'), ...digits])];
-}
-
-/** leaks returns the lines of a text that contain a trace of the canary. */
+/** leaks returns the parts of a text that contain a trace of the canary. */
 export function leaks(text: string): readonly string[] {
-  const traces = tracesOf(CANARY);
-  return text.split('\n').filter((line) => traces.some((trace) => line.includes(trace)));
+  return leaksOf(text, [CANARY]);
 }
 
 /**
