@@ -2,7 +2,7 @@ import type { CertificateAuthority } from '@bowline/runtime/certificates';
 import type { KeyStream } from '@bowline/runtime/controller';
 import type { Agents } from './agent-client/agent-directory.ts';
 import type { Config } from './config.ts';
-import type { GuardNames } from './guard/guard-state.ts';
+import type { Guard } from './guard/guard-state.ts';
 import type { Confirmations } from './memory/confirmations.ts';
 import type { DeviceProblems } from './memory/device-problems.ts';
 import type { MirrorRounds } from './memory/mirror-rounds.ts';
@@ -21,7 +21,8 @@ export interface Deps extends SecretDeps {
   readonly managerNamespace: string;
   /** The name that the ClusterRole of discovery has in this install. */
   readonly discoveryRole: string;
-  readonly guardNames: GuardNames;
+  /** The admission policies of this install. */
+  readonly guards: readonly Guard[];
   readonly authority: CertificateAuthority;
   readonly agents: Agents;
   /** followAgents keeps the addresses of agents current. */

@@ -28,7 +28,7 @@ import { DevicePlugins } from './device-plugin/device-plugins.ts';
 import { discoveryCommand } from './discovery/discovery-command.ts';
 import { runTogether } from './discovery/run-together.ts';
 import { discoveryRole } from './guard/discovery-role.ts';
-import { accountsBinding, accountsPolicy, reportsBinding, reportsPolicy } from './guard/report-policies.ts';
+import { accountsBinding, accountsPolicy, guardsOf, reportsBinding, reportsPolicy } from './guard/report-policies.ts';
 import { apiPermissions } from './http-api/api-permissions.ts';
 import { HttpApi } from './http-api/http-api.ts';
 import { apiService, cliAccount } from './install/api-companions.ts';
@@ -171,10 +171,7 @@ function setUp(context: SetupContext<Config>, options: HsmSecretsOptions): Deps 
     agentImage: config.agentImage ?? config.image ?? image,
     managerNamespace: namespace,
     discoveryRole: nameOf(discoveryRole),
-    guardNames: {
-      policies: [nameOf(reportsPolicy), nameOf(accountsPolicy)],
-      bindings: [nameOf(reportsBinding), nameOf(accountsBinding)],
-    },
+    guards: guardsOf(nameOf),
     authority,
     agents,
     followAgents: options.agents ? untilAborted : (until) => directory.run(until),

@@ -39,7 +39,7 @@ export async function reconcile(context: AgentsContext): Promise<ReconcileResult
 
 function isGuarded({ deps, list }: AgentsContext): boolean {
   const { isGuarded: isInForce } = guardState(
-    deps.guardNames,
+    deps.guards,
     [...list('reports-policy'), ...list('accounts-policy')],
     [...list('reports-binding'), ...list('accounts-binding')],
   );

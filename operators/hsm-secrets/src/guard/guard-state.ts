@@ -1,11 +1,12 @@
 import type { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '@bowline/kubernetes';
 import { project } from '@bowline/runtime';
+import { policyRules } from './policy-rules.ts';
 
 /** PolicyView is what is kept of an admission policy of the install. */
 export interface PolicyView {
   readonly name: string;
-  /** Whether a request is refused when the policy cannot be evaluated. */
-  readonly isStrict: boolean;
+  /** What it checks. */
+  readonly rules: string;
 }
 
 /** BindingView is what is kept of the binding of an admission policy of the install. */
@@ -16,11 +17,11 @@ export interface BindingView {
   readonly isDenying: boolean;
 }
 
-/** policyView keeps whether a policy refuses requests. */
+/** policyView keeps what a policy checks. */
 export const policyView = project(
   ({ metadata, spec }: ValidatingAdmissionPolicy): PolicyView => ({
     name: metadata?.name ?? '',
-    isStrict: spec?.failurePolicy !== 'Ignore',
+    rules: policyRules(spec),
   }),
 );
 
@@ -40,29 +41,33 @@ export interface GuardState {
   readonly message: string;
 }
 
-/** GuardNames are the names that the policies and their bindings have in this install, in the same order. */
-export interface GuardNames {
-  readonly policies: readonly string[];
-  readonly bindings: readonly string[];
+/** Guard is an admission policy of the install with its binding. */
+export interface Guard {
+  readonly policyName: string;
+  /** What this version of the policy checks. */
+  readonly rules: string;
+  readonly bindingName: string;
 }
 
-/** guardState decides whether all policies of the install exist and are in effect. */
+/** guardState decides whether all policies of the install exist, are as this version declares them, and are in effect. */
 export function guardState(
-  names: GuardNames,
+  guards: readonly Guard[],
   policies: readonly PolicyView[],
   bindings: readonly BindingView[],
 ): GuardState {
-  const remedy = 'apply the manifests of the install again';
-  const missing = names.policies.find((name) => !policies.some((policy) => policy.name === name && policy.isStrict));
-  if (missing !== undefined) {
-    const message = `the ValidatingAdmissionPolicy ${missing} is missing or has failurePolicy Ignore, so anyone who may change pods can forge reports; ${remedy}`;
+  const risk = 'anyone who may change pods can forge reports; apply the manifests of the install again';
+  const isCurrent = ({ policyName, rules }: Guard): boolean =>
+    policies.some((policy) => policy.name === policyName && policy.rules === rules);
+  const missing = guards.find((guard) => !isCurrent(guard));
+  if (missing) {
+    const message = `the ValidatingAdmissionPolicy ${missing.policyName} is missing or differs from the one of this version, so ${risk}`;
     return { isGuarded: false, reason: 'PolicyMissing', message };
   }
-  const isInEffect = (name: string, policyName: string | undefined): boolean =>
-    bindings.some((binding) => binding.name === name && binding.isDenying && binding.policyName === policyName);
-  const unbound = names.bindings.find((name, index) => !isInEffect(name, names.policies[index]));
-  if (unbound !== undefined) {
-    const message = `the ValidatingAdmissionPolicyBinding ${unbound} is missing or does not deny, so anyone who may change pods can forge reports; ${remedy}`;
+  const isInEffect = ({ bindingName, policyName }: Guard): boolean =>
+    bindings.some((binding) => binding.name === bindingName && binding.isDenying && binding.policyName === policyName);
+  const unbound = guards.find((guard) => !isInEffect(guard));
+  if (unbound) {
+    const message = `the ValidatingAdmissionPolicyBinding ${unbound.bindingName} is missing or does not deny, so ${risk}`;
     return { isGuarded: false, reason: 'BindingMissing', message };
   }
   return { isGuarded: true, reason: 'Guarded', message: 'reports are accepted only from the pods that they are about' };

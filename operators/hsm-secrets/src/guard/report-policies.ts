@@ -1,8 +1,10 @@
 import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '@bowline/kubernetes';
-import { companion } from '@bowline/runtime';
+import { type Companion, companion } from '@bowline/runtime';
 import { GROUP, REPORT_ANNOTATION } from '../api/names.ts';
 import { MAX_REPORT_LENGTH } from '../reports/parse-report.ts';
 import { REPORT_VERB, SELF_REPORT_VERB } from './discovery-role.ts';
+import type { Guard } from './guard-state.ts';
+import { policyRules } from './policy-rules.ts';
 
 const POD_UID = 'authentication.kubernetes.io/pod-uid';
 const NODE_NAME = 'authentication.kubernetes.io/node-name';
@@ -52,92 +54,102 @@ const keepsAnnotations = (from: string, to: string): string =>
   `${mapOf(from, 'annotations')}.all(key, key == '${REPORT_ANNOTATION}' || ` +
   `(key in ${mapOf(to, 'annotations')} && ${mapOf(to, 'annotations')}[key] == ${mapOf(from, 'annotations')}[key]))`;
 
-/**
- * reportsPolicy allows a report to be written only by the pod that carries it, or with the verb `report`. Annotations
- * of a pod can also be set with its status and its binding, so these requests are checked too.
- */
-export const reportsPolicy = companion(ValidatingAdmissionPolicy, 'reports').content(() => ({
-  spec: {
-    failurePolicy: 'Fail',
-    matchConstraints: {
-      resourceRules: [
-        {
-          apiGroups: [''],
-          apiVersions: ['v1'],
-          resources: ['pods', 'pods/status', 'pods/binding', 'bindings'],
-          operations: ['CREATE', 'UPDATE'],
-        },
-      ],
-    },
-    matchConditions: [{ name: 'report-changes', expression: `${reportOf('object')} != ${reportOf('oldObject')}` }],
-    variables: [
-      { name: 'isFromPodItself', expression: isFromPodItself },
-      { name: 'isFromPodsAccount', expression: isFromPodsAccount },
-    ],
-    validations: [
+type PolicySpec = NonNullable<ValidatingAdmissionPolicy['spec']>;
+
+/** Annotations of a pod can also be set with its status and its binding, so these requests are checked too. */
+const reportsSpec: PolicySpec = {
+  failurePolicy: 'Fail',
+  matchConstraints: {
+    resourceRules: [
       {
-        expression: `size(${reportOf('object')}) <= ${MAX_REPORT_LENGTH}`,
-        message: `the annotation ${REPORT_ANNOTATION} may have at most ${MAX_REPORT_LENGTH} characters; report fewer devices`,
-        reason: 'Forbidden',
-      },
-      {
-        expression: `(variables.isFromPodItself && variables.isFromPodsAccount) || ${mayUse(REPORT_VERB)}`,
-        message:
-          `the annotation ${REPORT_ANNOTATION} may be changed only by the pod that has it, with a token that is bound to the pod; ` +
-          `to allow others, grant them the verb ${REPORT_VERB} on hsmpools.${GROUP} in this namespace`,
-        reason: 'Forbidden',
+        apiGroups: [''],
+        apiVersions: ['v1'],
+        resources: ['pods', 'pods/status', 'pods/binding', 'bindings'],
+        operations: ['CREATE', 'UPDATE'],
       },
     ],
   },
-}));
+  matchConditions: [{ name: 'report-changes', expression: `${reportOf('object')} != ${reportOf('oldObject')}` }],
+  variables: [
+    { name: 'isFromPodItself', expression: isFromPodItself },
+    { name: 'isFromPodsAccount', expression: isFromPodsAccount },
+  ],
+  validations: [
+    {
+      expression: `size(${reportOf('object')}) <= ${MAX_REPORT_LENGTH}`,
+      message: `the annotation ${REPORT_ANNOTATION} may have at most ${MAX_REPORT_LENGTH} characters; report fewer devices`,
+      reason: 'Forbidden',
+    },
+    {
+      expression: `(variables.isFromPodItself && variables.isFromPodsAccount) || ${mayUse(REPORT_VERB)}`,
+      message:
+        `the annotation ${REPORT_ANNOTATION} may be changed only by the pod that has it, with a token that is bound to the pod; ` +
+        `to allow others, grant them the verb ${REPORT_VERB} on hsmpools.${GROUP} in this namespace`,
+      reason: 'Forbidden',
+    },
+  ],
+};
+
+/** reportsPolicy allows a report to be written only by the pod that carries it, or with the verb `report`. */
+export const reportsPolicy = companion(ValidatingAdmissionPolicy, 'reports').content(() => ({ spec: reportsSpec }));
 
 /** reportsBinding puts the policy of reports into effect. */
 export const reportsBinding = companion(ValidatingAdmissionPolicyBinding, 'reports').content(({ nameOf }) => ({
   spec: { policyName: nameOf(reportsPolicy), validationActions: ['Deny'] },
 }));
 
+const accountsSpec: PolicySpec = {
+  failurePolicy: 'Fail',
+  matchConstraints: {
+    resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['pods'], operations: ['UPDATE'] }],
+  },
+  matchConditions: [
+    {
+      name: 'is-service-account',
+      expression: "has(request.userInfo.username) && request.userInfo.username.startsWith('system:serviceaccount:')",
+    },
+    { name: 'may-self-report', expression: mayUse(SELF_REPORT_VERB) },
+    { name: 'may-not-report', expression: `!${mayUse(REPORT_VERB)}` },
+  ],
+  validations: [
+    {
+      expression: isFromPodItself,
+      message:
+        'a discovery pod may change only itself, with a token that is bound to the pod; use another account to change other pods',
+      reason: 'Forbidden',
+    },
+    {
+      expression: [
+        'object.spec == oldObject.spec',
+        isSame((object) => mapOf(object, 'labels')),
+        isSame((object) => listOf(object, 'ownerReferences')),
+        isSame((object) => listOf(object, 'finalizers')),
+        keepsAnnotations('object', 'oldObject'),
+        keepsAnnotations('oldObject', 'object'),
+      ].join(' && '),
+      message: `a discovery pod may change only its annotation ${REPORT_ANNOTATION}; use another account for other changes`,
+      reason: 'Forbidden',
+    },
+  ],
+};
+
 /**
  * accountsPolicy limits the permission of discovery pods to patch pods, which RBAC cannot narrow, to the report of
  * their own pod.
  */
 export const accountsPolicy = companion(ValidatingAdmissionPolicy, 'discovery-accounts').content(() => ({
-  spec: {
-    failurePolicy: 'Fail',
-    matchConstraints: {
-      resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['pods'], operations: ['UPDATE'] }],
-    },
-    matchConditions: [
-      {
-        name: 'is-service-account',
-        expression: "has(request.userInfo.username) && request.userInfo.username.startsWith('system:serviceaccount:')",
-      },
-      { name: 'may-self-report', expression: mayUse(SELF_REPORT_VERB) },
-      { name: 'may-not-report', expression: `!${mayUse(REPORT_VERB)}` },
-    ],
-    validations: [
-      {
-        expression: isFromPodItself,
-        message:
-          'a discovery pod may change only itself, with a token that is bound to the pod; use another account to change other pods',
-        reason: 'Forbidden',
-      },
-      {
-        expression: [
-          'object.spec == oldObject.spec',
-          isSame((object) => mapOf(object, 'labels')),
-          isSame((object) => listOf(object, 'ownerReferences')),
-          isSame((object) => listOf(object, 'finalizers')),
-          keepsAnnotations('object', 'oldObject'),
-          keepsAnnotations('oldObject', 'object'),
-        ].join(' && '),
-        message: `a discovery pod may change only its annotation ${REPORT_ANNOTATION}; use another account for other changes`,
-        reason: 'Forbidden',
-      },
-    ],
-  },
+  spec: accountsSpec,
 }));
 
 /** accountsBinding puts the policy of discovery accounts into effect. */
 export const accountsBinding = companion(ValidatingAdmissionPolicyBinding, 'discovery-accounts').content(
   ({ nameOf }) => ({ spec: { policyName: nameOf(accountsPolicy), validationActions: ['Deny'] } }),
 );
+
+/** guardsOf returns the policies of an install, whose names `nameOf` returns. */
+export function guardsOf(nameOf: (companion: Companion) => string): readonly Guard[] {
+  return [
+    { policyName: nameOf(reportsPolicy), rules: policyRules(reportsSpec), bindingName: nameOf(reportsBinding) },
+    { policyName: nameOf(accountsPolicy), rules: policyRules(accountsSpec), bindingName: nameOf(accountsBinding) },
+  ];
+}

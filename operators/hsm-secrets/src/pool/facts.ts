@@ -36,7 +36,7 @@ export function factsOf(context: PoolContext, { accepted, aggregation }: Aggrega
     problems,
     duplicates,
     guard: guardState(
-      deps.guardNames,
+      deps.guards,
       [...list('reports-policy'), ...list('accounts-policy')],
       [...list('reports-binding'), ...list('accounts-binding')],
     ),

@@ -64,6 +64,15 @@ it('scenario 28 reports a policy that ignores failures', async () => {
   await untilGuard('Guarded');
 });
 
+it('scenario 28 reports a policy that checks less', async () => {
+  const { spec } = await c.admin.get(ValidatingAdmissionPolicy, accounts);
+  const change = (validations: unknown) => ({ type: 'merge', body: { spec: { validations } } }) as const;
+  await c.admin.patch(ValidatingAdmissionPolicy, accounts, change([{ expression: 'true' }]));
+  expectReported(await untilGuard('PolicyMissing'), accounts.name);
+  await c.admin.patch(ValidatingAdmissionPolicy, accounts, change(spec?.validations));
+  await untilGuard('Guarded');
+});
+
 it('scenario 28 reports a missing binding', async () => {
   for (const key of [reports, accounts]) {
     const binding = await c.admin.get(ValidatingAdmissionPolicyBinding, key);
