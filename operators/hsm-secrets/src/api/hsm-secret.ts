@@ -4,6 +4,9 @@ import { contentKey } from './content-key.ts';
 import { GROUP, VERSION } from './names.ts';
 import { SECRET_PATH } from './secret-path.ts';
 
+/** The default path in another namespace is `namespace/name`. */
+const MAX_PATH_LENGTH = 63 + 1 + 253;
+
 const spec = s.object({
   parentRef: s
     .object({
@@ -65,7 +68,7 @@ const status = s.object({
   lastError: s.string().maxLength(1024).optional(),
   secretRef: s.object({ name: s.string().maxLength(253), namespace: s.string().maxLength(63) }).optional(),
   deviceRef: s.object({ name: s.string().maxLength(63), namespace: s.string().maxLength(63) }).optional(),
-  path: s.string().maxLength(256).optional(),
+  path: s.string().maxLength(MAX_PATH_LENGTH).optional(),
   deviceSyncStatus: s.array(deviceSync).maxItems(64).listType('atomic').optional(),
   primaryDevice: s.string().maxLength(128).optional(),
   syncConflict: s.boolean().optional(),

@@ -14,6 +14,9 @@ type MirroringStatus = NonNullable<PoolStatus['mirroring']>;
 
 const DEFAULTS = { policy: 'None', syncInterval: 60, autoFailover: true } as const;
 
+/** A write through the API takes at most that many calls of agents, one after the other. */
+const CALLS_PER_WRITE = 3;
+
 /** reconcile chooses the primary device of a pool, and makes the devices equal as its policy requires. */
 export async function reconcile(context: MirrorContext): Promise<ReconcileResult> {
   const { object, key, get, deps } = context;
@@ -98,7 +101,8 @@ async function compare(
   const { policy } = { ...DEFAULTS, ...object.spec.mirroring };
   const at = clock.now();
   const devices = { policy, primary: choice.primary, expected: choice.participants, tokens };
-  const result = await mirrorDevices(devices, { clock, signal });
+  const writeMs = CALLS_PER_WRITE * parseDuration(deps.config.agent.callTimeout);
+  const result = await mirrorDevices(devices, { clock, writeMs, signal });
   deps.mirrorRounds.complete(keyString(key), {
     at,
     synced: new Set(result.inSync),

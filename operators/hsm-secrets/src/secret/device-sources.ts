@@ -1,7 +1,7 @@
 import type { DeviceAgent } from '../agent-client/agent-directory.ts';
 import type { HSMDevice } from '../api/hsm-device.ts';
 import type { HSMPool } from '../api/hsm-pool.ts';
-import { choosePrimary } from '../mirror/primary.ts';
+import { participantsOf } from '../mirroring/participants.ts';
 
 /** DeviceSource is a physical device that should have the secrets of an HSMDevice. */
 export interface DeviceSource {
@@ -19,18 +19,12 @@ export interface DeviceSources {
 
 /** sourcesOf returns the devices from which the secrets of an HSMDevice are read. */
 export function sourcesOf(device: HSMDevice, pool: HSMPool | undefined, agents: readonly DeviceAgent[]): DeviceSources {
-  const { policy = 'None', primaryNode, targetNodes, autoFailover = true } = pool?.spec.mirroring ?? {};
-  const rows = (pool?.status?.aggregatedDevices ?? []).slice(0, device.spec.maxDevices);
-  const devices = rows.flatMap(({ serialNumber: serial, nodeName, available, health }) =>
-    serial === undefined || health === 'Claimed' ? [] : [{ serial, nodeName, available }],
-  );
-  const incumbent = pool?.status?.mirroring?.primarySerial;
-  const choice = choosePrimary({ devices, policy, primaryNode, targetNodes, autoFailover, incumbent });
-  const available = new Set(devices.filter((each) => each.available).map(({ serial }) => serial));
-  const sources = choice.participants.map((serialNumber) => ({
+  const { used, primary, expected } = participantsOf(device, pool);
+  const available = new Set(used.filter((row) => row.available).map(({ serialNumber }) => serialNumber));
+  const sources = expected.map((serialNumber) => ({
     serialNumber,
     agent: available.has(serialNumber) ? agents.find((agent) => agent.serialNumber === serialNumber) : undefined,
   }));
-  const isPrimary = ({ serialNumber }: DeviceSource): number => Number(serialNumber === choice.primary);
-  return { primary: choice.primary, sources: sources.sort((a, b) => isPrimary(b) - isPrimary(a)) };
+  const isPrimary = ({ serialNumber }: DeviceSource): number => Number(serialNumber === primary);
+  return { primary, sources: sources.sort((a, b) => isPrimary(b) - isPrimary(a)) };
 }
