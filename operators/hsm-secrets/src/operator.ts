@@ -37,6 +37,7 @@ import { DeviceProblems } from './memory/device-problems.ts';
 import { MirrorRounds } from './memory/mirror-rounds.ts';
 import { Rejections } from './memory/rejections.ts';
 import { HsmMetrics } from './metrics.ts';
+import { migrateCommand } from './migration/migrate-command.ts';
 import { mirrorController } from './mirroring/controller.ts';
 import { reconcile as reconcileMirror } from './mirroring/reconcile.ts';
 import { poolController, reportsController } from './pool/controller.ts';
@@ -93,6 +94,7 @@ export function hsmSecretsWith(options: HsmSecretsOptions = {}): Operator {
       agentCommand,
       agentWorkerCommand,
       ...apiCommands,
+      migrateCommand,
       ...simulateCommands,
     ],
     kubectlPlugin: 'hsm',
