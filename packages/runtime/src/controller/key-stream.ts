@@ -9,7 +9,7 @@ export interface KeyStreamOptions {
 /**
  * KeyStream passes keys from any code of an operator, such as a receiver or another controller, to the `triggeredBy` of
  * a controller. A key that is already waiting is not added again: one more reconcile is enough. Keys that are added
- * while no stream is followed wait for the next one.
+ * while nobody follows wait. Each key is passed to one follower, so each controller needs a stream of its own.
  *
  * @example
  * const pushes = new KeyStream();
