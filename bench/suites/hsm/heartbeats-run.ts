@@ -1,0 +1,77 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { DISCOVERY_SELECTOR } from '../../../operators/hsm-secrets/src/api/names.ts';
+import { startRawSender } from '../../support/raw-requests.ts';
+import { countRequests } from '../../support/request-counts.ts';
+import { startSubject, subjectArguments } from '../../support/run-subject.ts';
+import { smallHeapArgument } from '../../support/subject.ts';
+import type { SubjectProcess } from '../../support/subject-process.ts';
+import { ensurePods, FLEET_NAMESPACE, MAX_DEVICES, reportRequests, resetPool, writeReports } from './fleet.ts';
+import { runHsm } from './hsm-run.ts';
+import { operatorWrites } from './operator-writes.ts';
+import { watchPool } from './pool-watch.ts';
+import { type HsmScene, inFlight } from './scene.ts';
+
+/** Heartbeats is the cost of repeated reports without a change. */
+export interface Heartbeats {
+  readonly writes: number;
+  readonly cpuMs: number;
+  /** Of the bare watch, of the same events at the same time. */
+  readonly bareCpuMs: number;
+  /** The operator's peak memory since its start. */
+  readonly peakMb: number;
+}
+
+const timeoutMs = 120_000;
+/** The operator has handled all events this long after a bare watch. */
+const restMs = 500;
+/** The first heartbeats, in which V8 compiles hot code, are not counted: operators run for weeks. */
+const warmUpHeartbeats = 1_000;
+
+/** runHeartbeats lets the pods repeat their reports while the operator and a bare watch run. */
+export async function runHeartbeats(scene: HsmScene, pods: number): Promise<Heartbeats> {
+  const { api, plan } = scene;
+  await resetPool(scene);
+  await ensurePods(scene, pods);
+  await writeReports(scene);
+  await aggregateOnce(scene, pods);
+  await using operator = await runHsm(scene);
+  await using bare = await startBareWatch(scene);
+  await using sender = await startRawSender(scene, inFlight);
+  await operator.settled();
+  const repeat = async (from: number, count: number): Promise<void> => {
+    const rounds = Math.ceil(count / pods);
+    const requests = Array.from({ length: rounds }, (_, round) => reportRequests(pods, from + round)).flat();
+    await sender.load(requests.slice(0, count));
+    await sender.send();
+    bare.send(String(count));
+    await bare.next(timeoutMs);
+    await pause(restMs);
+  };
+  await repeat(1, warmUpHeartbeats);
+  const before = { writes: await countRequests(api, operatorWrites), cpuMs: operator.cpuMs(), bareCpuMs: bare.cpuMs() };
+  await repeat(1_000, plan.heartbeats);
+  return {
+    cpuMs: operator.cpuMs() - before.cpuMs,
+    bareCpuMs: bare.cpuMs() - before.bareCpuMs,
+    writes: (await countRequests(api, operatorWrites)) - before.writes,
+    peakMb: operator.memory().peakMb,
+  };
+}
+
+/** aggregateOnce writes the status of the pool, so that the measured operator starts as usual. */
+async function aggregateOnce(scene: HsmScene, pods: number): Promise<void> {
+  using watch = await watchPool(scene, FLEET_NAMESPACE);
+  await using operator = await runHsm(scene);
+  const devices = Math.min(pods, MAX_DEVICES);
+  await watch.until(({ phase, availableDevices }) => phase === 'Ready' && availableDevices === devices);
+  await operator.settled();
+}
+
+/** startBareWatch starts a watch of the same pods, with the same settings of V8 as the operator. */
+function startBareWatch(scene: HsmScene): Promise<SubjectProcess> {
+  const selector = `labelSelector=${encodeURIComponent(DISCOVERY_SELECTOR)}`;
+  return startSubject({
+    command: scene.command('bare-pod-watch'),
+    args: [...subjectArguments(scene, { selector }), smallHeapArgument],
+  });
+}

@@ -1,0 +1,63 @@
+import { MERGE_PATCH } from './requests.ts';
+import type { HsmScene } from './scene.ts';
+
+/** Workload is a DaemonSet or a Deployment of the operator. No controller of workloads runs: the harness creates its pods. */
+export interface Workload {
+  readonly apiVersion: string;
+  readonly kind: 'DaemonSet' | 'Deployment';
+  readonly metadata: { readonly name: string; readonly uid: string };
+  readonly spec: { readonly template: { readonly metadata: object; readonly spec: object } };
+}
+
+/** WorkloadPod names a pod of a workload. */
+export interface WorkloadPod {
+  readonly name: string;
+  readonly nodeName: string;
+  /** The address of the pod. */
+  readonly ip: string;
+}
+
+/** createPod creates a pod from the template of its workload, as the controller of that would, already bound to its node. */
+export async function createPod(
+  { api }: HsmScene,
+  namespace: string,
+  { apiVersion, kind, metadata, spec }: Workload,
+  { name, nodeName }: WorkloadPod,
+): Promise<void> {
+  const owner = {
+    apiVersion,
+    kind,
+    name: metadata.name,
+    uid: metadata.uid,
+    controller: true,
+    blockOwnerDeletion: true,
+  };
+  await api.ok('POST', `/api/v1/namespaces/${namespace}/pods`, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...spec.template.metadata, name, ownerReferences: [owner] },
+    spec: { ...spec.template.spec, nodeName },
+  });
+}
+
+/** runPod sets the status that kubelet reports of a pod that is ready. */
+export async function runPod({ api }: HsmScene, namespace: string, { name, ip }: WorkloadPod): Promise<void> {
+  const since = '2026-01-01T00:00:00Z';
+  const condition = (type: string): object => ({ type, status: 'True', lastTransitionTime: since });
+  const status = {
+    phase: 'Running',
+    conditions: ['Initialized', 'Ready', 'ContainersReady', 'PodScheduled'].map(condition),
+    startTime: since,
+    hostIP: '192.0.2.1',
+    podIP: ip,
+    podIPs: [{ ip }],
+    qosClass: 'Burstable',
+  };
+  await api.ok('PATCH', `/api/v1/namespaces/${namespace}/pods/${name}/status`, { status }, MERGE_PATCH);
+}
+
+/** deletePod deletes a pod at once. */
+export async function deletePod({ api }: HsmScene, namespace: string, name: string): Promise<void> {
+  const path = `/api/v1/namespaces/${namespace}/pods/${name}?gracePeriodSeconds=0`;
+  await api.ok('DELETE', path, undefined, undefined, [404]);
+}
