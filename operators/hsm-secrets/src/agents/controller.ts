@@ -1,19 +1,9 @@
-import {
-  DaemonSet,
-  Deployment,
-  keyOf,
-  keyString,
-  type ObjectKey,
-  Pod,
-  parseKey,
-  Secret,
-  ValidatingAdmissionPolicy,
-  ValidatingAdmissionPolicyBinding,
-} from '@bowline/kubernetes';
+import { DaemonSet, Deployment, keyString, type ObjectKey, Pod, parseKey, Secret } from '@bowline/kubernetes';
 import {
   anyOf,
   changed,
   controller,
+  findCondition,
   generationChanged,
   labelsChanged,
   ownerReferencesChanged,
@@ -24,8 +14,6 @@ import { HSMDevice } from '../api/hsm-device.ts';
 import { HSMPool } from '../api/hsm-pool.ts';
 import { DISCOVERY_SELECTOR, poolName } from '../api/names.ts';
 import type { Deps } from '../deps.ts';
-import { bindingView, policyView } from '../guard/guard-state.ts';
-import { accountsBinding, accountsPolicy, reportsBinding, reportsPolicy } from '../guard/report-policies.ts';
 import { DISCOVERY_SETS, daemonSetView, deviceKey } from '../pool/controller.ts';
 import { type DiscoveryPod, devicesOf, podView } from '../pool/discovery-pod.ts';
 
@@ -82,30 +70,6 @@ export const agentsController = controller(HSMPool, { name: 'agents', summarize:
         .list(HSMDevice, { by: { pin: keyString({ namespace, name }) } })
         .map(({ metadata }) => poolOf(metadata.namespace, metadata.name)),
   })
-  .watches(ValidatingAdmissionPolicy, {
-    as: 'reports-policy',
-    fieldSelector: reportsPolicy.fieldSelector,
-    view: policyView,
-    map: (_, cache) => cache.list(HSMPool).map(keyOf),
-  })
-  .watches(ValidatingAdmissionPolicy, {
-    as: 'accounts-policy',
-    fieldSelector: accountsPolicy.fieldSelector,
-    view: policyView,
-    map: (_, cache) => cache.list(HSMPool).map(keyOf),
-  })
-  .watches(ValidatingAdmissionPolicyBinding, {
-    as: 'reports-binding',
-    fieldSelector: reportsBinding.fieldSelector,
-    view: bindingView,
-    map: (_, cache) => cache.list(HSMPool).map(keyOf),
-  })
-  .watches(ValidatingAdmissionPolicyBinding, {
-    as: 'accounts-binding',
-    fieldSelector: accountsBinding.fieldSelector,
-    view: bindingView,
-    map: (_, cache) => cache.list(HSMPool).map(keyOf),
-  })
   .reports(HSMDevice)
   .triggeredBy('agents', async function* (signal, { agents }) {
     for await (const device of agents.changes(signal)) {
@@ -117,8 +81,17 @@ export const agentsController = controller(HSMPool, { name: 'agents', summarize:
     anyOf(
       generationChanged,
       changed((before: HSMPool, after) => devicesKey(before) !== devicesKey(after)),
+      changed((before: HSMPool, after) => isGuarded(before) !== isGuarded(after)),
     ),
   );
+
+/**
+ * isGuarded reports whether the devices of a pool follow from reports that the API server has checked. The condition is
+ * written together with the devices, so that a device that was reported without the policies never looks guarded.
+ */
+export function isGuarded(pool: HSMPool): boolean {
+  return findCondition(pool, 'ReportsGuarded')?.status === 'True';
+}
 
 /** AgentsContext is the context of a run of the controller. */
 export type AgentsContext = Parameters<Parameters<(typeof agentsController)['reconcile']>[0]>[0];

@@ -3,11 +3,10 @@ import { forEachConcurrently } from '@bowline/machinery';
 import type { ReconcileResult } from '@bowline/runtime';
 import { HSMDevice } from '../api/hsm-device.ts';
 import { agentName, LABELS, poolName } from '../api/names.ts';
-import { guardState } from '../guard/guard-state.ts';
 import { deviceKey } from '../pool/controller.ts';
 import { trimmedPin } from '../token/pin/pin-source.ts';
 import { type AgentCheck, type CurrentPin, checkAgent } from './check-agent.ts';
-import type { AgentsContext } from './controller.ts';
+import { type AgentsContext, isGuarded } from './controller.ts';
 import { desiredAgent, type UsedDevice } from './desired.ts';
 import { gateProblem, hasAgents, usedBy } from './plan-agents.ts';
 import { type AgentFacts, type AgentRow, agentConditions } from './status.ts';
@@ -37,15 +36,6 @@ export async function reconcile(context: AgentsContext): Promise<ReconcileResult
   return report(context, { absence: undefined, rows, pinProblem });
 }
 
-function isGuarded({ deps, list }: AgentsContext): boolean {
-  const { isGuarded: isInForce } = guardState(
-    deps.guards,
-    [...list('reports-policy'), ...list('accounts-policy')],
-    [...list('reports-binding'), ...list('accounts-binding')],
-  );
-  return isInForce || deps.config.allowUnguardedReports;
-}
-
 /** findPinProblem returns what is wrong with the Secret of the PIN. */
 async function findPinProblem(context: AgentsContext, device: HSMDevice): Promise<AgentFacts['pinProblem']> {
   const { name = '', key = '', namespace } = device.spec.pkcs11?.pinSecret ?? {};
@@ -73,7 +63,7 @@ async function writeAgents(
   const owner = { namespace: key.namespace, name: device.metadata?.name ?? '' };
   const image = device.spec.image ?? deps.agentImage;
   const deferrals = new Map<string, string>();
-  const guarded = isGuarded(context);
+  const guarded = isGuarded(context.object) || deps.config.allowUnguardedReports;
   await removeRejected(context, owner);
   for (const row of used) {
     const agent = { namespace: key.namespace, name: agentName(owner.name, row.serialNumber) };
