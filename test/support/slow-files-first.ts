@@ -5,11 +5,17 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** The files that take longest, as `npm test` and `npm run test:kubernetes` print them. */
 const SLOW = [
   'test/kubectl/kubectl.kubernetes.test.ts',
+  'docs/operators/hsm-secrets/examples.kubernetes.test.ts',
+  'operators/hsm-secrets/src/scenarios/steady-state.cluster.test.ts',
   'docs/operators/jasm/examples.kubernetes.test.ts',
   'docs/operators/configmap-sync/examples.kubernetes.test.ts',
   'test/guide/guide.kubernetes.test.ts',
   'operators/configmap-sync/src/scenarios/bad-input.cluster.test.ts',
+  'operators/hsm-secrets/src/scenarios/stored-objects.cluster.test.ts',
+  'operators/hsm-secrets/src/scenarios/agents.cluster.test.ts',
+  'operators/hsm-secrets/src/scenarios/grace.cluster.test.ts',
   'packages/runtime/src/identity/third-party.cluster.test.ts',
+  'packages/control-plane/src/workloads/workloads.cluster.test.ts',
   'packages/control-plane/src/workloads/workloads.kubernetes.test.ts',
   'packages/control-plane/src/testing/isolation.cluster.test.ts',
   'packages/runtime/src/controller/killed.cluster.test.ts',
