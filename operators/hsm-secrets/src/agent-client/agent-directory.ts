@@ -1,4 +1,3 @@
-import { EventEmitter, on } from 'node:events';
 import { keyString, type ObjectKey, Pod } from '@bowline/kubernetes';
 import type { Clock, Random } from '@bowline/machinery';
 import { type Log, project } from '@bowline/runtime';
@@ -7,6 +6,7 @@ import type { Client } from '@bowline/runtime/client';
 import type { AgentService } from '../agent-protocol/agent-service.ts';
 import { AGENT_PORT, agentServerName, LABELS, MANAGER, SERIAL_ANNOTATION } from '../api/names.ts';
 import type { AgentClients } from './agent-clients.ts';
+import { DeviceChanges } from './device-changes.ts';
 
 /** DeviceAgent is an agent that can be called. */
 export interface DeviceAgent {
@@ -22,6 +22,8 @@ export interface Agents {
   agentsOf(device: ObjectKey): readonly DeviceAgent[];
   /** changes yields the HSMDevice (`namespace/name`) of an agent that has changed, until the signal is aborted. */
   changes(signal: AbortSignal): AsyncIterable<string>;
+  /** announce reports that the agents of an HSMDevice, `namespace/name`, have changed. */
+  announce(device: string): void;
 }
 
 /** AgentDirectoryOptions configures where agents are found. */
@@ -79,7 +81,7 @@ export const agentPodView = project(({ metadata = {}, spec, status }: Pod): Agen
  */
 export class AgentDirectory implements Agents {
   readonly #options: AgentDirectoryOptions;
-  readonly #emitter = new EventEmitter().setMaxListeners(0);
+  readonly #changes = new DeviceChanges();
   readonly #byDevice = new Map<string, Map<string, AgentPod>>();
 
   constructor(options: AgentDirectoryOptions) {
@@ -99,13 +101,12 @@ export class AgentDirectory implements Agents {
       .sort((a, b) => (a.serialNumber < b.serialNumber ? -1 : 1));
   }
 
-  async *changes(signal: AbortSignal): AsyncGenerator<string> {
-    for await (const [device] of on(this.#emitter, 'change', { signal })) yield String(device);
+  changes(signal: AbortSignal): AsyncIterable<string> {
+    return this.#changes.follow(signal);
   }
 
-  /** announce reports that the agents of an HSMDevice have changed. */
   announce(device: string): void {
-    this.#emitter.emit('change', device);
+    this.#changes.announce(device);
   }
 
   /** run follows the pods until the signal is aborted. */

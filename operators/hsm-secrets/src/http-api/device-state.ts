@@ -79,12 +79,14 @@ async function statusOf(
 }
 
 /** retryPin lets each agent that is not logged in try the current PIN once. */
-export async function retryPin(call: ApiCall, { log }: ApiTools): Promise<ApiResult> {
+export async function retryPin(call: ApiCall, { agents, log }: ApiTools): Promise<ApiResult> {
   const { deviceKey, user, devices, body, signal } = call;
   requireKnown(body, [], 'the body');
   const serials = devices.used.map(({ serialNumber }) => serialNumber);
   if (serials.length === 0) requireTargets(call);
   const replies = await askDevices(serials, devices, (token) => token.retryPin(signal), signal);
+  // The status of the pool follows at once.
+  agents.announce(deviceKey);
   log.info('PIN retried through the API', { user, device: deviceKey });
   const rows = serials.map((serialNumber) => {
     const reply = replies.get(serialNumber);

@@ -9,9 +9,9 @@ import { type ObjectMeta, Pod } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
 import { formatMicroTime, VirtualClock } from '@bowline/machinery';
 import type { Client } from '@bowline/runtime/client';
-import { KeyStream } from '@bowline/runtime/controller';
 import { vi } from 'vitest';
 import type { Agents } from '../agent-client/agent-directory.ts';
+import { DeviceChanges } from '../agent-client/device-changes.ts';
 import { HSMDevice } from '../api/hsm-device.ts';
 import { type DeviceRow, HSMPool, type PodRow, type PoolStatus } from '../api/hsm-pool.ts';
 import { LABELS, poolName, REPORT_ANNOTATION } from '../api/names.ts';
@@ -63,7 +63,8 @@ export const IMAGE = 'example.test/bowline:1';
 
 const NO_AGENTS: Agents = {
   agentsOf: () => [],
-  changes: (signal) => new KeyStream().follow(signal),
+  changes: (signal) => new DeviceChanges().follow(signal),
+  announce: () => {},
 };
 
 /** hsmCluster starts the operator, with nodes of its own. */

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { EventEmitter, on } from 'node:events';
 import { keyString, type ObjectKey } from '@bowline/kubernetes';
 import type { Agents, DeviceAgent } from '../agent-client/agent-directory.ts';
+import { DeviceChanges } from '../agent-client/device-changes.ts';
 import type { AgentService, AgentStatus } from '../agent-protocol/agent-service.ts';
 import { TokenError } from '../token/token-error.ts';
 
@@ -20,7 +20,7 @@ export interface ScriptedAgent {
 
 /** ScriptedAgents are agents whose tokens report what a test sets, and count how often a PIN was tried again. */
 export class ScriptedAgents implements Agents {
-  readonly #emitter = new EventEmitter();
+  readonly #changes = new DeviceChanges();
   readonly #byDevice = new Map<string, ScriptedAgent[]>();
   /** The serial numbers of the tokens whose PIN was tried again. */
   readonly retries: string[] = [];
@@ -28,7 +28,7 @@ export class ScriptedAgents implements Agents {
   /** set replaces the agents of a device. */
   set(device: ObjectKey, agents: readonly ScriptedAgent[]): void {
     this.#byDevice.set(keyString(device), [...agents]);
-    this.#emitter.emit('change', keyString(device));
+    this.announce(keyString(device));
   }
 
   agentsOf(device: ObjectKey): readonly DeviceAgent[] {
@@ -38,8 +38,12 @@ export class ScriptedAgents implements Agents {
     }));
   }
 
-  async *changes(signal: AbortSignal): AsyncGenerator<string> {
-    for await (const [device] of on(this.#emitter, 'change', { signal })) yield String(device);
+  changes(signal: AbortSignal): AsyncIterable<string> {
+    return this.#changes.follow(signal);
+  }
+
+  announce(device: string): void {
+    this.#changes.announce(device);
   }
 
   #serviceOf(agent: ScriptedAgent): AgentService {

@@ -1,7 +1,7 @@
-import { EventEmitter, on } from 'node:events';
 import { keyString, type ObjectKey } from '@bowline/kubernetes';
 import { type Clock, VirtualClock } from '@bowline/machinery';
 import type { Agents, DeviceAgent } from '../agent-client/agent-directory.ts';
+import { DeviceChanges } from '../agent-client/device-changes.ts';
 import type { AgentService } from '../agent-protocol/agent-service.ts';
 import { LocalTokenService } from '../token/local-token-service.ts';
 import { PIN, softwareToken } from '../token/software-token.test-support.ts';
@@ -25,7 +25,7 @@ export interface TokenAgent extends DeviceAgent {
 /** TokenAgents are agents with software tokens in the same process. */
 export class TokenAgents implements Agents {
   readonly #clock: Clock;
-  readonly #emitter = new EventEmitter().setMaxListeners(0);
+  readonly #changes = new DeviceChanges();
   readonly #agents = new Map<string, TokenAgent[]>();
   #count = 0;
 
@@ -37,8 +37,12 @@ export class TokenAgents implements Agents {
     return this.#agents.get(keyString(device)) ?? [];
   }
 
-  async *changes(signal: AbortSignal): AsyncGenerator<string> {
-    for await (const [device] of on(this.#emitter, 'change', { signal })) yield String(device);
+  changes(signal: AbortSignal): AsyncIterable<string> {
+    return this.#changes.follow(signal);
+  }
+
+  announce(device: string): void {
+    this.#changes.announce(device);
   }
 
   /** add starts an agent for a physical device of an HSMDevice. */
@@ -50,7 +54,7 @@ export class TokenAgents implements Agents {
       keyString(device),
       [...others, agent].sort((a, b) => (a.serialNumber < b.serialNumber ? -1 : 1)),
     );
-    this.announce(device);
+    this.announce(keyString(device));
     return agent;
   }
 
@@ -61,12 +65,7 @@ export class TokenAgents implements Agents {
       keyString(device),
       agents.filter((agent) => agent.podUID !== podUID),
     );
-    this.announce(device);
-  }
-
-  /** announce reports that the agents of an HSMDevice have changed. */
-  announce(device: ObjectKey): void {
-    this.#emitter.emit('change', keyString(device));
+    this.announce(keyString(device));
   }
 }
 
