@@ -26,6 +26,8 @@ function reasonOf(error: ApiError): string {
   if (isNamespaceTerminating(error)) return 'its namespace is being deleted';
   const details = 'see the audit log of the API server for the details';
   if (error.status !== 422) return `the API server refused it with status ${error.status}; ${details}`;
-  const fields = error.causes.map(({ field = '', reason = '' }) => `${field} (${reason})`).join(', ');
+  // The names of fields that a webhook reports may contain values; those of the API server itself do not.
+  const causes = DENIAL.test(error.message) ? [] : error.causes;
+  const fields = causes.map(({ field = '', reason = '' }) => `${field} (${reason})`).join(', ');
   return `the API server refused its content for this type: ${fields || 'no field reported'}; correct spec.secretType or spec.keys`;
 }
