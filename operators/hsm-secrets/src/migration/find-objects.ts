@@ -3,7 +3,6 @@ import {
   Deployment,
   type KubernetesObject,
   type ObjectMeta,
-  Pod,
   type Resource,
   Secret,
 } from '@bowline/kubernetes';
@@ -11,7 +10,7 @@ import type { Client } from '@bowline/runtime/client';
 import { HSMDevice } from '../api/hsm-device.ts';
 import { HSMPool } from '../api/hsm-pool.ts';
 import { HSMSecret } from '../api/hsm-secret.ts';
-import { DISCOVERY_SELECTOR, discoveryName } from '../api/names.ts';
+import { discoveryName } from '../api/names.ts';
 import { type FoundDefinition, findDefinitions } from './definitions.ts';
 import { hasController, isOlderAgent, isOlderDiscovery, isOlderManager } from './older-workloads.ts';
 
@@ -31,8 +30,6 @@ export interface Found {
   readonly agents: readonly Deployment[];
   /** The DaemonSets that have the name of discovery of an HSMDevice, or belong to the older operator. */
   readonly daemonSets: readonly DaemonSet[];
-  /** Pods of the discovery of the older operator that no workload controls. */
-  readonly pods: readonly Pod[];
 }
 
 /** Scope selects where a migration works. */
@@ -81,16 +78,11 @@ export async function findObjects(client: Client, scope: Scope, signal: AbortSig
     daemonSets: await all(DaemonSet, {
       keep: (each) => discoveryNames.has(keyText(each)) || (isOlderDiscovery(each) && !hasController(each)),
     }),
-    pods: await all(Pod, {
-      labelSelector: DISCOVERY_SELECTOR,
-      keep: (each) => isOlderDiscovery(each) && !hasController(each),
-    }),
   };
 }
 
 interface SelectOptions<T> {
   readonly namespaces?: readonly string[] | undefined;
-  readonly labelSelector?: string;
   readonly metadataOnly?: boolean;
   readonly keep?: (object: T) => boolean;
 }

@@ -1,4 +1,4 @@
-import type { DaemonSet, Deployment, KubernetesObject, Pod } from '@bowline/kubernetes';
+import type { Deployment, KubernetesObject } from '@bowline/kubernetes';
 import { LABELS, MANAGER } from '../api/names.ts';
 
 /** The name of the older operator in its labels and images. */
@@ -31,8 +31,8 @@ export function isOlderAgent(deployment: KubernetesObject): boolean {
   return !isOurs(deployment) && !hasController(deployment) && isAgent(deployment.metadata?.labels ?? {});
 }
 
-/** isOlderDiscovery reports whether a DaemonSet or Pod searches for devices for the older operator. */
-export function isOlderDiscovery(object: DaemonSet | Pod | KubernetesObject): boolean {
+/** isOlderDiscovery reports whether a DaemonSet searches for devices for the older operator. */
+export function isOlderDiscovery(object: KubernetesObject): boolean {
   const labels = object.metadata?.labels ?? {};
   const isNamed = labels[LABELS.name] === OLDER_NAME || labels[PART_OF] === OLDER_NAME;
   return !isOurs(object) && isNamed && labels[LABELS.component] === 'discovery';

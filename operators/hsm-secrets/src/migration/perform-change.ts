@@ -29,12 +29,20 @@ export async function performChange(client: Client, change: Change, signal: Abor
     case 'rewrite':
       await client.update(HSMDevice, change.device, options);
       return;
+    case 'drop-status': {
+      const { resource, object } = change;
+      const patch = { type: 'merge', body: { metadata: stateOf(object), status: null } } as const;
+      await client.patch(resource, keyOf(object), patch, { ...options, subresource: 'status' });
+      return;
+    }
     case 'write-pool':
       await writePool(client, change.device, signal);
       return;
     case 'complete-pool': {
-      const { pool, device } = change;
-      const body = { metadata: stateOf(pool), spec: { hsmDeviceRef: device.metadata?.name } };
+      // Its status may have been dropped since it was read.
+      const pool = await client.get(HSMPool, keyOf(change.pool), { signal });
+      const metadata = { ...stateOf(pool), uid: change.pool.metadata?.uid };
+      const body = { metadata, spec: { hsmDeviceRef: change.device.metadata?.name } };
       await client.patch(HSMPool, keyOf(pool), { type: 'merge', body }, options);
       return;
     }
@@ -60,7 +68,7 @@ function writePool(client: Client, device: HSMDevice, signal: AbortSignal): Retu
 
 /**
  * The manager watches only DaemonSets with its label: with it, and the owner, it notices the deletion and creates its
- * own DaemonSet, which takes over the pods.
+ * own DaemonSet.
  */
 async function replaceDiscovery(
   client: Client,
@@ -85,7 +93,8 @@ async function replaceDiscovery(
   const { uid = '', resourceVersion = '' } = marked.metadata ?? {};
   await client.delete(DaemonSet, keyOf(daemonSet), {
     preconditions: { uid, resourceVersion },
-    propagationPolicy: 'Orphan',
+    // A DaemonSet of the same name would adopt its pods, and take them for its own if it is as new as the older one was.
+    propagationPolicy: 'Background',
     signal: options.signal,
   });
 }

@@ -2,13 +2,14 @@ import { type DaemonSet, keyOf } from '@bowline/kubernetes';
 import { describeProblems, isSameJson } from '@bowline/machinery';
 import { fieldManagerOf } from '@bowline/runtime/writing';
 import { HSMDevice } from '../api/hsm-device.ts';
-import type { HSMPool } from '../api/hsm-pool.ts';
+import { HSMPool } from '../api/hsm-pool.ts';
 import { discoveryName, OPERATOR, poolName } from '../api/names.ts';
 import { desiredDaemonSet } from '../device/desired-daemon-set.ts';
 import { type Found, keyText } from './find-objects.ts';
 import { fieldsToSave, rewriteDevice } from './older-device.ts';
 import { isOlderDiscovery } from './older-workloads.ts';
 import type { PlannedStep } from './step.ts';
+import { planStatus } from './stored-status.ts';
 
 /** planSaves returns the steps that keep fields which the definitions of today hide, before these are applied. */
 export function planSaves({ devices }: Pick<Found, 'devices'>): readonly PlannedStep[] {
@@ -62,7 +63,8 @@ function planPool(device: HSMDevice, pool: HSMPool | undefined): readonly Planne
   }
   // Stored by an older operator, it may lack what the definition of today requires.
   const reference: string | undefined = pool.spec?.hsmDeviceRef;
-  if (reference === device.metadata?.name) return [];
+  const status = planStatus(HSMPool, pool);
+  if (reference === device.metadata?.name) return status;
   const controller = pool.metadata?.ownerReferences?.find((owner) => owner.controller === true);
   const isOfDevice = controller?.kind === 'HSMDevice' && controller.name === device.metadata?.name;
   if (reference !== undefined || (controller && !isOfDevice)) {
@@ -74,7 +76,7 @@ function planPool(device: HSMDevice, pool: HSMPool | undefined): readonly Planne
   const change = controller
     ? ({ type: 'write-pool', device } as const)
     : ({ type: 'complete-pool', device, pool } as const);
-  return [{ state: 'planned', object, action, change }];
+  return [...status, { state: 'planned', object, action, change }];
 }
 
 function planDiscovery(device: HSMDevice, daemonSet: DaemonSet | undefined): readonly PlannedStep[] {
@@ -87,7 +89,7 @@ function planDiscovery(device: HSMDevice, daemonSet: DaemonSet | undefined): rea
     const next = `delete or rename it; discovery of ${nameOf(device)} needs this name`;
     return [{ state: 'blocked', object, action: 'is not of the older operator, and has another selector', next }];
   }
-  const action = 'replace: its selector is another one; its pods run until the new ones replace them';
+  const action = 'delete, because its selector is another one; the manager creates its own';
   return [{ state: 'planned', object, action, change: { type: 'replace-discovery', device, daemonSet } }];
 }
 

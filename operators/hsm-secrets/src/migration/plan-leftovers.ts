@@ -1,4 +1,4 @@
-import { DaemonSet, Deployment, type KubernetesObject, Pod, type Resource } from '@bowline/kubernetes';
+import { DaemonSet, Deployment, type KubernetesObject, type Resource } from '@bowline/kubernetes';
 import type { HSMPool } from '../api/hsm-pool.ts';
 import { discoveryName, LABELS, poolName } from '../api/names.ts';
 import { type Found, keyText } from './find-objects.ts';
@@ -23,12 +23,11 @@ export function planLeftovers(found: Found, options: { readonly deleteOld: boole
     .map((leftover) => planLeftover(leftover, poolsOf(leftover.object, found), options.deleteOld));
 }
 
-function leftoversIn({ agents, daemonSets, pods, devices }: Found): readonly Leftover[] {
+function leftoversIn({ agents, daemonSets, devices }: Found): readonly Leftover[] {
   const replaced = new Set(
     devices.map(({ metadata }) => `${metadata?.namespace}/${discoveryName(metadata?.name ?? '')}`),
   );
   const isOlder = (object: KubernetesObject): boolean => isOlderDiscovery(object) && !hasController(object);
-  const action = 'delete the discovery of the older operator';
   return [
     ...agents.map((object) => ({
       ...{ resource: Deployment, object, isOlder: isOlderAgent },
@@ -36,8 +35,10 @@ function leftoversIn({ agents, daemonSets, pods, devices }: Found): readonly Lef
     })),
     ...daemonSets
       .filter((object) => isOlder(object) && !replaced.has(keyText(object)))
-      .map((object) => ({ resource: DaemonSet, object, isOlder, action })),
-    ...pods.map((object) => ({ resource: Pod, object, isOlder, action })),
+      .map((object) => ({
+        ...{ resource: DaemonSet, object, isOlder },
+        action: 'delete the discovery of the older operator',
+      })),
   ];
 }
 

@@ -7,12 +7,14 @@ import { belongsTo, ownDeployments } from '../secret/parent.ts';
 import { SECRET_ANNOTATIONS } from '../secret/secrets.ts';
 import { type Found, keyText } from './find-objects.ts';
 import type { PlannedStep } from './step.ts';
+import { planStatus } from './stored-status.ts';
 
 /** planSecrets returns what users have to do so that their HSMSecrets are delivered. No Secret is changed. */
 export function planSecrets(found: Found): readonly PlannedStep[] {
   const { secrets } = found;
   return [
     ...secrets.flatMap(planValidity),
+    ...secrets.filter((secret) => !isOfOther(secret, found)).flatMap((secret) => planStatus(HSMSecret, secret)),
     ...planParents(found),
     ...secrets.flatMap((secret) => planDelivered(secret, found)),
   ];
@@ -29,22 +31,14 @@ function planValidity(secret: HSMSecret): readonly PlannedStep[] {
 
 const SECRET_MANAGER = fieldManagerOf(OPERATOR, 'secret');
 
-/**
- * HSMSecrets of the older operator name its Deployment as their parent, and are not delivered unless the setting
- * parentRefs names it too. A Deployment that exists and is not the older operator has HSMSecrets of its own.
- */
-function planParents({ secrets, managers, deployments, managerNamespace }: Found): readonly PlannedStep[] {
-  const older = new Set(managers.map(keyText));
-  const own = ownDeployments(managerNamespace);
+/** HSMSecrets of the older operator name its Deployment as their parent; see the setting parentRefs. */
+function planParents(found: Found): readonly PlannedStep[] {
   const parents = new Map<string, number>();
-  // Objects of older definitions lack the defaults of today.
-  for (const secret of secrets.map((each) => HSMSecret.withDefaults(each))) {
+  for (const secret of found.secrets) {
+    const parent = parentOf(secret, found);
     const isServed = secret.metadata?.managedFields?.some(({ manager }) => manager === SECRET_MANAGER);
-    const { parentRef } = secret.spec;
-    if (isServed || parentRef === undefined || belongsTo(secret, own)) continue;
-    if (parentRef.kind !== 'Deployment') continue;
-    const parent = `${parentRef.namespace ?? secret.metadata?.namespace}/${parentRef.name}`;
-    if (older.has(parent) || !deployments.has(parent)) parents.set(parent, (parents.get(parent) ?? 0) + 1);
+    if (parent === undefined || isServed || isOfOther(secret, found)) continue;
+    parents.set(parent, (parents.get(parent) ?? 0) + 1);
   }
   return [...parents].map(([parent, count]) => {
     const [namespace, name] = parent.split('/');
@@ -55,6 +49,22 @@ function planParents({ secrets, managers, deployments, managerNamespace }: Found
       next: `add { name: ${name}, namespace: ${namespace} } to parentRefs in the section hsm-secrets of the configuration`,
     };
   });
+}
+
+/** parentOf returns the parent of an HSMSecret, as `namespace/name`; undefined if it is the manager. */
+function parentOf(stored: HSMSecret, { managerNamespace }: Found): string | undefined {
+  // Objects of older definitions lack the defaults of today.
+  const secret = HSMSecret.withDefaults(stored);
+  const { parentRef } = secret.spec;
+  if (parentRef === undefined || belongsTo(secret, ownDeployments(managerNamespace))) return undefined;
+  return `${parentRef.namespace ?? secret.metadata?.namespace}/${parentRef.name}`;
+}
+
+/** A Deployment that exists, and is not that of the older operator, serves HSMSecrets of its own. */
+function isOfOther(secret: HSMSecret, found: Found): boolean {
+  const parent = parentOf(secret, found);
+  if (parent === undefined || found.managers.some((manager) => keyText(manager) === parent)) return false;
+  return found.deployments.has(parent) || (secret.spec.parentRef?.kind ?? 'Deployment') !== 'Deployment';
 }
 
 /** A Secret that the older operator delivered is not written by this one unless its user hands it over. */

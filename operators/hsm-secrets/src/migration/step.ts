@@ -33,6 +33,11 @@ export interface PlannedStep extends Step {
 export type Change =
   | { readonly type: 'save'; readonly device: HSMDevice; readonly saved: string }
   | { readonly type: 'rewrite'; readonly device: HSMDevice }
+  | {
+      readonly type: 'drop-status';
+      readonly resource: Resource<KubernetesObject>;
+      readonly object: KubernetesObject;
+    }
   | { readonly type: 'write-pool'; readonly device: HSMDevice }
   | { readonly type: 'complete-pool'; readonly device: HSMDevice; readonly pool: HSMPool }
   | { readonly type: 'replace-discovery'; readonly device: HSMDevice; readonly daemonSet: DaemonSet }

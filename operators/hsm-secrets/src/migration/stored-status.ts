@@ -1,5 +1,7 @@
 import type { KubernetesObject, ObjectMeta } from '@bowline/kubernetes';
 import { isObject } from '@bowline/machinery';
+import type { CustomResource } from '@bowline/runtime/resource';
+import type { PlannedStep } from './step.ts';
 
 type ManagedFields = NonNullable<ObjectMeta['managedFields']>;
 
@@ -23,6 +25,26 @@ export function withoutStatus<T extends KubernetesObject>(object: T): T {
   const managedFields: ManagedFields = entries.length > 0 ? entries : [{}];
   // Without the status it is an object of the same kind: the kind has none.
   return { ...rest, metadata: { ...object.metadata, managedFields } } as unknown as T;
+}
+
+/**
+ * planStatus returns the step that drops a status in an older form. The manager continues from the status that it finds,
+ * so it could never write one that is not valid.
+ */
+export function planStatus(
+  resource: Pick<CustomResource, 'validate'> & Extract<PlannedStep['change'], { type: 'drop-status' }>['resource'],
+  object: KubernetesObject,
+): readonly PlannedStep[] {
+  if (!resource.validate(object).some(({ field }) => field.startsWith('status'))) return [];
+  const { namespace, name } = object.metadata ?? {};
+  return [
+    {
+      state: 'planned',
+      object: `${resource.kind} ${namespace}/${name}`,
+      action: 'drop the status of the older operator',
+      change: { type: 'drop-status', resource, object },
+    },
+  ];
 }
 
 function isOfStatus({ fieldsV1 }: ManagedFields[number]): boolean {
