@@ -27,12 +27,12 @@ function partsOf(value: string): readonly string[] {
 }
 
 function formsOf(part: string): readonly string[] {
-  const escaped = escape(part);
-  return [part, escaped, escape(escaped)].flatMap(encodingsOf);
+  const escaped = inJson(part);
+  return [part, escaped, inJson(escaped)].flatMap(encodingsOf);
 }
 
-/** escape returns a text as it is within JSON. */
-function escape(text: string): string {
+/** inJson returns a text as it is within JSON. */
+function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 

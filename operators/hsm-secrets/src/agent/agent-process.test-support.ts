@@ -1,12 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CertificateWithKey, systemRandom } from '@bowline/machinery';
 import { expect, vi } from 'vitest';
 import { freePorts } from '../../../../packages/control-plane/src/ports.ts';
-import { bundledProgram } from '../../../../test/support/bundled-program.ts';
+import { type CrashingProgram, startCrashing } from '../../../../test/support/crashing-program.ts';
 import { testIdentity } from './agent-identities.test-support.ts';
 import { SERVER_NAME } from './running-agent.test-support.ts';
 import type { SoftHsmDevice } from './softhsm-worker.test-support.ts';
@@ -14,17 +12,26 @@ import type { SoftHsmDevice } from './softhsm-worker.test-support.ts';
 const waiting = { timeout: 20_000, interval: 20 };
 
 /** AgentProcess is the command of the agent in a process of its own. */
-export interface AgentProcess extends AsyncDisposable {
-  readonly pid: number;
+export interface AgentProcess extends CrashingProgram {
   readonly address: string;
-  /** output returns everything that the process has printed. */
-  output(): string;
-  /** stop sends a signal, and returns the exit code. */
-  stop(signal: NodeJS.Signals): Promise<number | null>;
+  /** The folder that it runs in, with its certificate. */
+  readonly folder: string;
+  /** health requests `/livez` or `/readyz`, and returns the text. */
+  health(path: string): Promise<string>;
+}
+
+/** StartAgentOptions configures the start of an agent. */
+export interface StartAgentOptions {
+  /** How the response of /readyz begins when the agent counts as started. Defaults to `ok`. */
+  readonly until?: string | undefined;
 }
 
 /** startAgent runs the command as in a container, and waits until its token is ready. */
-export async function startAgent(device: SoftHsmDevice, authority: CertificateWithKey): Promise<AgentProcess> {
+export async function startAgent(
+  device: Pick<SoftHsmDevice, 'config' | 'command'>,
+  authority: CertificateWithKey,
+  { until = 'ok' }: StartAgentOptions = {},
+): Promise<AgentProcess> {
   const { library, pinFile, stateFolder, pkcs11js = '' } = device.config;
   const files = await certificateFolder(authority);
   const [port = 0, health = 0] = await freePorts(2, systemRandom);
@@ -33,32 +40,24 @@ export async function startAgent(device: SoftHsmDevice, authority: CertificateWi
     ...{ listen: `127.0.0.1:${port}`, 'health-listen': `127.0.0.1:${health}`, 'token-label': 'pico' },
   };
   const args = Object.entries(flags).flatMap(([name, text]) => [`--${name}`, text]);
-  const program = await bundledProgram('apps/bowline/src/main.ts');
-  const child = spawn(process.execPath, [program, 'hsm-secrets', 'agent', ...args], {
+  const program = await startCrashing({
+    folder: files.path,
+    args: ['hsm-secrets', 'agent', ...args],
     env: device.command.env,
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const output: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => output.push(text.toString()));
-  const ended = once(child, 'close') as Promise<[number | null]>;
-  const stop = async (signal: NodeJS.Signals): Promise<number | null> => {
-    child.kill(signal);
-    return (await ended)[0];
-  };
-  await vi.waitFor(async () => {
-    const response = await fetch(`http://127.0.0.1:${health}/readyz`);
-    expect(await response.text(), output.join('')).toBe('ok');
-  }, waiting);
-  return {
-    pid: child.pid ?? 0,
+  const agent: AgentProcess = {
+    ...program,
     address: `127.0.0.1:${port}`,
-    output: () => output.join(''),
-    stop,
+    folder: files.path,
+    health: async (path) => await (await fetch(`http://127.0.0.1:${health}${path}`)).text(),
     async [Symbol.asyncDispose]() {
-      await stop('SIGKILL');
+      await program[Symbol.asyncDispose]();
       await files[Symbol.asyncDispose]();
     },
   };
+  const isStarted = expect.stringMatching(`^${until}`);
+  await vi.waitFor(async () => expect(await agent.health('/readyz'), agent.output()).toEqual(isStarted), waiting);
+  return agent;
 }
 
 async function certificateFolder(authority: CertificateWithKey): Promise<AsyncDisposable & { readonly path: string }> {
