@@ -49,11 +49,15 @@ export function fleetPod(): WorkloadPod {
   return podAt(0);
 }
 
-/** ensurePods creates or deletes pods until exactly the first `count` exist, and resets the pool if some are deleted. */
+/**
+ * ensurePods creates or deletes pods until exactly the first `count` exist, each with its report. It resets the pool if some are
+ * deleted.
+ */
 export async function ensurePods(scene: HsmScene, count: number): Promise<void> {
   const { api, known, log } = scene;
   const { fleet, pods } = known;
   if (fleet === undefined) throw new Error('the DaemonSet does not exist yet');
+  if (!known.haveReports) await writeReports(scene);
   if (count === pods) return;
   // The pool keeps the devices of deleted pods during the grace period.
   if (count < pods) await resetPool(scene);
@@ -61,7 +65,7 @@ export async function ensurePods(scene: HsmScene, count: number): Promise<void> 
   await inParallel(range(Math.min(count, pods), Math.max(count, pods)), writesInFlight, async (index) => {
     const pod = podAt(index);
     if (count < pods) return deletePod(scene, FLEET_NAMESPACE, pod.name);
-    await createPod(scene, FLEET_NAMESPACE, fleet, pod);
+    await createPod(scene, FLEET_NAMESPACE, fleet, pod, { [REPORT_ANNOTATION]: reportOf(index, 0) });
     await runPod(scene, FLEET_NAMESPACE, pod);
   });
   const scheduled = { desiredNumberScheduled: count, currentNumberScheduled: count, numberReady: count };
@@ -76,17 +80,18 @@ export async function resetPool({ api }: HsmScene): Promise<void> {
 
 /** clearReports removes the reports of all pods. */
 export async function clearReports({ api, known }: HsmScene): Promise<void> {
+  known.haveReports = false;
   await inParallel(range(0, known.pods), writesInFlight, async (index) => {
     const body = { metadata: { annotations: { [REPORT_ANNOTATION]: null } } };
     await api.ok('PATCH', podPath(index), body, MERGE_PATCH);
   });
 }
 
-/** writeReports writes the reports of all pods. */
-export async function writeReports(scene: HsmScene): Promise<void> {
+async function writeReports(scene: HsmScene): Promise<void> {
   await inParallel(reportRequests(scene.known.pods, 0), writesInFlight, async ({ method, path, body, contentType }) => {
     await scene.api.ok(method, path, JSON.parse(body), contentType);
   });
+  scene.known.haveReports = true;
 }
 
 /**

@@ -5,57 +5,65 @@ import { countRequests } from '../../support/request-counts.ts';
 import { startSubject, subjectArguments } from '../../support/run-subject.ts';
 import { smallHeapArgument } from '../../support/subject.ts';
 import type { SubjectProcess } from '../../support/subject-process.ts';
-import { ensurePods, FLEET_NAMESPACE, MAX_DEVICES, reportRequests, resetPool, writeReports } from './fleet.ts';
+import { ensurePods, FLEET_NAMESPACE, MAX_DEVICES, reportRequests } from './fleet.ts';
 import { runHsm } from './hsm-run.ts';
 import { operatorWrites } from './operator-writes.ts';
 import { watchPool } from './pool-watch.ts';
 import { type HsmScene, inFlight } from './scene.ts';
 
 /** Heartbeats is the cost of repeated reports without a change. */
-export interface Heartbeats {
+export interface Heartbeats extends Cost {
+  /** Of the first of them. */
+  readonly first: Cost;
+  /** The operator's peak memory since its start. */
+  readonly peakMb: number;
+}
+
+interface Cost {
   readonly writes: number;
   readonly cpuMs: number;
   /** Of the bare watch, of the same events at the same time. */
   readonly bareCpuMs: number;
-  /** The operator's peak memory since its start. */
-  readonly peakMb: number;
 }
 
 const timeoutMs = 120_000;
 /** The operator has handled all events this long after a bare watch. */
 const restMs = 500;
-/** The first heartbeats, in which V8 compiles hot code, are not counted: operators run for weeks. */
-const warmUpHeartbeats = 1_000;
 
-/** runHeartbeats lets the pods repeat their reports while the operator and a bare watch run. */
-export async function runHeartbeats(scene: HsmScene, pods: number): Promise<Heartbeats> {
+/**
+ * runHeartbeats lets the pods repeat their reports `count` times while the operator and a bare watch run. The first ones, in
+ * which V8 compiles hot code, are not counted: operators run for weeks.
+ */
+export async function runHeartbeats(scene: HsmScene, pods: number, count: number): Promise<Heartbeats> {
   const { api, plan } = scene;
-  await resetPool(scene);
   await ensurePods(scene, pods);
-  await writeReports(scene);
   await aggregateOnce(scene, pods);
   await using operator = await runHsm(scene);
   await using bare = await startBareWatch(scene);
   await using sender = await startRawSender(scene, inFlight);
   await operator.settled();
-  const repeat = async (from: number, count: number): Promise<void> => {
-    const rounds = Math.ceil(count / pods);
-    const requests = Array.from({ length: rounds }, (_, round) => reportRequests(pods, from + round)).flat();
-    await sender.load(requests.slice(0, count));
+  let sequence = 1;
+  const repeat = async (heartbeats: number): Promise<void> => {
+    const rounds = Math.ceil(heartbeats / pods);
+    const requests = Array.from({ length: rounds }, (_, round) => reportRequests(pods, sequence + round)).flat();
+    sequence += rounds;
+    await sender.load(requests.slice(0, heartbeats));
     await sender.send();
-    bare.send(String(count));
+    bare.send(String(heartbeats));
     await bare.next(timeoutMs);
     await pause(restMs);
   };
-  await repeat(1, warmUpHeartbeats);
-  const before = { writes: await countRequests(api, operatorWrites), cpuMs: operator.cpuMs(), bareCpuMs: bare.cpuMs() };
-  await repeat(1_000, plan.heartbeats);
-  return {
-    cpuMs: operator.cpuMs() - before.cpuMs,
-    bareCpuMs: bare.cpuMs() - before.bareCpuMs,
-    writes: (await countRequests(api, operatorWrites)) - before.writes,
-    peakMb: operator.memory().peakMb,
-  };
+  const spent = async (before?: Cost): Promise<Cost> => ({
+    writes: (await countRequests(api, operatorWrites)) - (before?.writes ?? 0),
+    cpuMs: operator.cpuMs() - (before?.cpuMs ?? 0),
+    bareCpuMs: bare.cpuMs() - (before?.bareCpuMs ?? 0),
+  });
+  await repeat(plan.warmUpHeartbeats);
+  const before = await spent();
+  await repeat(plan.growthHeartbeats);
+  const first = await spent(before);
+  if (count > plan.growthHeartbeats) await repeat(count - plan.growthHeartbeats);
+  return { ...(await spent(before)), first, peakMb: operator.memory().peakMb };
 }
 
 /** aggregateOnce writes the status of the pool, so that the measured operator starts as usual. */

@@ -3,8 +3,11 @@ export interface Plan {
   /** The discovery pods, each with one device. */
   readonly pods: number;
   readonly reportRounds: number;
-  /** The reports that are repeated without a change. */
+  /** The reports of `pods` that are repeated without a change. */
   readonly heartbeats: number;
+  /** The first of them, which are also sent to measure growth, and those before, in which V8 compiles hot code. */
+  readonly growthHeartbeats: number;
+  readonly warmUpHeartbeats: number;
   /** Numbers of pods, ascending, between which growth is measured. `pods` is one of them. */
   readonly growth: readonly number[];
   readonly growthRounds: number;
@@ -27,14 +30,16 @@ export interface Plan {
 /** fullPlan is used for kept results: about six minutes. */
 export const fullPlan: Plan = {
   pods: 500,
-  reportRounds: 5,
+  reportRounds: 4,
   heartbeats: 6_000,
+  growthHeartbeats: 1_500,
+  warmUpHeartbeats: 500,
   growth: [100, 500, 2_000],
   growthRounds: 2,
   secrets: 200,
-  secretRounds: 5,
+  secretRounds: 4,
   intervals: 4,
-  restartRounds: 3,
+  restartRounds: 2,
   reads: 500,
   readRounds: 3,
   idleRounds: 2,
@@ -48,6 +53,8 @@ export const quickPlan: Plan = {
   pods: 50,
   reportRounds: 1,
   heartbeats: 500,
+  growthHeartbeats: 200,
+  warmUpHeartbeats: 100,
   growth: [20, 50, 100],
   growthRounds: 1,
   secrets: 20,

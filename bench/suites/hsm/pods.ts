@@ -6,7 +6,11 @@ export interface Workload {
   readonly apiVersion: string;
   readonly kind: 'DaemonSet' | 'Deployment';
   readonly metadata: { readonly name: string; readonly uid: string };
-  readonly spec: { readonly template: { readonly metadata: object; readonly spec: object } };
+  readonly spec: { readonly template: { readonly metadata: TemplateMetadata; readonly spec: object } };
+}
+
+interface TemplateMetadata {
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** WorkloadPod names a pod of a workload. */
@@ -23,6 +27,7 @@ export async function createPod(
   namespace: string,
   { apiVersion, kind, metadata, spec }: Workload,
   { name, nodeName }: WorkloadPod,
+  annotations: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const owner = {
     apiVersion,
@@ -35,7 +40,12 @@ export async function createPod(
   await api.ok('POST', `/api/v1/namespaces/${namespace}/pods`, {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { ...spec.template.metadata, name, ownerReferences: [owner] },
+    metadata: {
+      ...spec.template.metadata,
+      annotations: { ...spec.template.metadata.annotations, ...annotations },
+      name,
+      ownerReferences: [owner],
+    },
     spec: { ...spec.template.spec, nodeName },
   });
 }

@@ -6,7 +6,7 @@ import { installOperator } from '../../../test/support/install-operator.ts';
 import type { Measure } from '../../result.ts';
 import { createNamespaces } from '../../support/config-maps.ts';
 import { untilPodsCanBeCreated } from '../../support/until-pods-can-be-created.ts';
-import { createFleet, ensurePods, FLEET_NAMESPACE, fleetPod, readFleet, writeReports } from './fleet.ts';
+import { createFleet, ensurePods, FLEET_NAMESPACE, fleetPod, readFleet } from './fleet.ts';
 import { runHsm } from './hsm-run.ts';
 import { watchPool } from './pool-watch.ts';
 import { config, type HsmScene } from './scene.ts';
@@ -34,7 +34,6 @@ export async function prepare(scene: HsmScene): Promise<readonly Measure[]> {
     await operator.settled();
   }
   await ensurePods(scene, plan.pods);
-  await writeReports(scene);
   const pod = JSON.parse(await api.ok('GET', `/api/v1/namespaces/${FLEET_NAMESPACE}/pods/${fleetPod().name}`)) as {
     metadata: { managedFields?: unknown };
   };

@@ -18,7 +18,10 @@ const poolWrites = { resources: ['hsmpools'], verbs: WRITES };
 
 /** runReports lets all pods report at once while the operator runs, and the pool is empty. */
 export async function runReports(scene: HsmScene, pods: number): Promise<ReportsAtOnce> {
-  await using sender = await prepareReports(scene, pods);
+  await ensurePods(scene, pods);
+  await clearReports(scene);
+  await resetPool(scene);
+  await using sender = await loadReports(scene, pods);
   using watch = await watchPool(scene, FLEET_NAMESPACE);
   await using operator = await runHsm(scene);
   await watch.until(({ phase }) => phase === 'Pending');
@@ -29,6 +32,7 @@ export async function runReports(scene: HsmScene, pods: number): Promise<Reports
   const sent = sender.send();
   const ms = (await watch.until(({ availableDevices }) => availableDevices === pods)) - start;
   await sent;
+  scene.known.haveReports = true;
   await watch.until(({ phase }) => phase === 'Ready');
   await operator.settled();
   const statusWrites = (await countRequests(scene.api, poolWrites)) - writesBefore;
@@ -38,17 +42,14 @@ export async function runReports(scene: HsmScene, pods: number): Promise<Reports
 
 /** runRawReports sends the same patches while no operator runs. */
 export async function runRawReports(scene: HsmScene, pods: number): Promise<ReportsAtOnce> {
-  await using sender = await prepareReports(scene, pods);
+  await ensurePods(scene, pods);
+  await using sender = await loadReports(scene, pods);
   // The harness watches here too, so that the server and the machine have the same load.
   using _watch = await watchPool(scene, FLEET_NAMESPACE);
   return { ms: numberIn(await sender.send(), 'ms') };
 }
 
-/** prepareReports brings the pods and the pool to the state before the first report. */
-async function prepareReports(scene: HsmScene, pods: number): Promise<RawSender> {
-  await ensurePods(scene, pods);
-  await clearReports(scene);
-  await resetPool(scene);
+async function loadReports(scene: HsmScene, pods: number): Promise<RawSender> {
   const sender = await startRawSender(scene, inFlight);
   await sender.load(reportRequests(pods, 0));
   return sender;

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Measure, measured, type Unit } from '../../result.ts';
 import { countRequests } from '../../support/request-counts.ts';
 import { judgedMeasure } from '../../support/rounds.ts';
-import { ensurePods, FLEET_NAMESPACE, writeReports } from './fleet.ts';
+import { ensurePods, FLEET_NAMESPACE } from './fleet.ts';
 import { runHsm } from './hsm-run.ts';
 import { operatorWrites } from './operator-writes.ts';
 import { watchPool } from './pool-watch.ts';
@@ -23,7 +23,6 @@ interface Restart {
 export async function restart(scene: HsmScene): Promise<readonly Measure[]> {
   const { pods, secrets: count, restartRounds: rounds } = scene.plan;
   await ensurePods(scene, pods);
-  await writeReports(scene);
   const samples = await takeRounds(scene, rounds);
   const title = `restart with ${pods} reports, ${pods} devices and ${count} HSMSecrets`;
   const measure = (id: keyof Restart, what: string, unit: Unit, limit?: number) =>

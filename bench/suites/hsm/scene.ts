@@ -30,6 +30,7 @@ export interface Known {
   fleet?: Workload;
   /** The number of discovery pods of the fleet. */
   pods: number;
+  haveReports: boolean;
   /** The bytes of a discovery pod as sent by the server, without managedFields. */
   podBytes?: number;
   /** A delivered Secret. */

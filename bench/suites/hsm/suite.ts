@@ -38,7 +38,7 @@ export const suite: BenchSuite = defineSuite<HsmScene, Plan>({
       ...scene,
       plan,
       api,
-      known: { pods: 0 },
+      known: { pods: 0, haveReports: true },
       async [Symbol.asyncDispose]() {
         await api[Symbol.asyncDispose]();
         await scene[Symbol.asyncDispose]();
