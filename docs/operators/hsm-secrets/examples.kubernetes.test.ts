@@ -32,7 +32,7 @@ beforeAll(async () => {
 it('the commands of the pages print the output shown there', async () => {
   await using reader = readerWith(START);
   // In reading order: later pages depend on the first one.
-  const pages = ['README', 'secrets', 'mirroring', 'grace', 'security', 'troubleshooting', 'pico-hsm'];
+  const pages = ['README', 'secrets', 'mirroring', 'grace', 'security', 'troubleshooting', 'pico-hsm', 'migration'];
   for (const page of pages) await reader.read(join(here, `${page}.md`));
   reader.finish();
 }, 300_000);
