@@ -1,25 +1,27 @@
-import { ConfigMap, keyString, type ObjectKey } from '@bowline/kubernetes';
+import { ConfigMap, keyOf, keyString, type ObjectKey } from '@bowline/kubernetes';
 import { BowlineError, type Clock, isObject, type JsonObject, systemClock } from '@bowline/machinery';
+import type { Client } from '@bowline/runtime/client';
 import type { CommandCluster } from '@bowline/runtime/manager';
 import { s } from '@bowline/runtime/resource';
+import { HSMDevice } from '../api/hsm-device.ts';
 import { API_PREFIX } from '../http-api/api-call.ts';
 import { API_CONFIG_MAP, type ApiLocation } from '../http-api/api-location.ts';
 import { httpsRequest } from './https-request.ts';
 
-const KEY = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$';
+const NAME = '[a-z0-9]([-a-z0-9.]*[a-z0-9])?';
 
 /** apiOptions are the options of every command that calls the API. */
 export const apiOptions = {
   device: s
     .string()
     .maxLength(317)
-    .pattern(KEY)
-    .describe('The HSMDevice, as namespace/name. Defaults to the only one.')
+    .pattern(`^(${NAME}/)?${NAME}$`)
+    .describe('The HSMDevice, as namespace/name, or its name if no other has it. Defaults to the only one.')
     .optional(),
   serviceAccount: s
     .string()
     .maxLength(317)
-    .pattern(KEY)
+    .pattern(`^${NAME}/${NAME}$`)
     .describe(
       'The ServiceAccount to call the API with, as namespace/name. Defaults to the one that the install created for it.',
     )
@@ -95,10 +97,11 @@ export async function connectApi(
     expirationSeconds: TOKEN_SECONDS,
     signal,
   });
+  const device = await deviceOf(client, settings.device, signal);
   const base = settings.apiUrl ?? location.url;
   const send = async (request: ApiRequest): Promise<ApiResponse | ApiRefusal> => {
     const url = new URL(`${API_PREFIX}${request.path}`, base);
-    const query = { device: settings.device, ...request.query };
+    const query = { device, ...request.query };
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
     const { method, body } = request;
     const options = { method, token, body, ca: location['ca.crt'], serverName: location.serverName, signal };
@@ -118,6 +121,25 @@ export async function connectApi(
       }
     },
   };
+}
+
+/** deviceOf returns the `namespace/name` of an HSMDevice that is given by its name, with the permissions of the user. */
+async function deviceOf(client: Client, given: string | undefined, signal: AbortSignal): Promise<string | undefined> {
+  if (given === undefined || given.includes('/')) return given;
+  const { items } = await client.list(HSMDevice, {
+    fieldSelector: `metadata.name=${given}`,
+    metadataOnly: true,
+    signal,
+  });
+  const [only, ...others] = items;
+  const found = items.map((each) => keyString(keyOf(each))).join(', ');
+  if (only && others.length === 0) return found;
+  throw new BowlineError(
+    'BOWLINE_ARGUMENT_INVALID',
+    only
+      ? `several HSMDevices have the name ${given}: ${found}; pass one of them as --device`
+      : `there is no HSMDevice with the name ${given}; kubectl get hsmdevices -A lists them`,
+  );
 }
 
 function accountOf(text: string | undefined): ObjectKey | undefined {

@@ -60,6 +60,13 @@ function run(args: readonly string[], { answers = [], hidden = [], stdin = '', i
   });
 }
 
+it('scenario 37: finds a device by its name', async () => {
+  expect(await run(['devices', '--device', DEVICE])).toMatchObject({ code: 0, err: '' });
+  expect(await run(['devices', '--device', `${c.namespace}/${DEVICE}`])).toMatchObject({ code: 0, err: '' });
+  const { code, err } = await run(['devices', '--device', 'other']);
+  expect([code, err]).toEqual([2, expect.stringContaining('kubectl get hsmdevices -A lists them')]);
+});
+
 it('scenario 37: creates, shows, renames, replaces and deletes a secret', async () => {
   const pem = await files.write('tls.pem', 'certificate');
   const json = await files.write('values.json', JSON.stringify({ user: 'ann', port: 5432 }));
@@ -139,7 +146,7 @@ it.each([
   [['create', 'a', '--from-literal', `a=${VALUE}`, '--from-literal', 'a=b'], 2, 'the key a is given more than once'],
   [['create', 'a', '--from-json-file', '-'], 2, 'the content of --from-json-file is not JSON'],
   [['get', 'nothing'], 1, 'the secret "nothing" does not exist'],
-  [['list', '--device', 'default'], 2, '--device'],
+  [['list', '--device', 'default'], 2, 'kubectl get hsmdevices -A'],
   [['list', '--device', 'default/nothing'], 1, 'may not list hsmdevices/secrets default/nothing'],
   [['list', '--service-account', 'default/default'], 1, 'system:serviceaccount:default:default may not list'],
   [['list', '--api-url', 'http://127.0.0.1:1'], 2, '--api-url'],

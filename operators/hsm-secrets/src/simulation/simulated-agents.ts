@@ -63,7 +63,7 @@ export class SimulatedAgents {
         running.delete(pod.uid);
       } else if (!known && isWanted) {
         const end = new AbortController();
-        const done = this.#serve(pod, AbortSignal.any([signal, end.signal])).catch((error: unknown) => {
+        const done = this.#serve(pod, cache, AbortSignal.any([signal, end.signal])).catch((error: unknown) => {
           if (!end.signal.aborted && !signal.aborted)
             log.error('a simulated agent has failed', { pod: keyString(pod), error });
         });
@@ -74,10 +74,10 @@ export class SimulatedAgents {
     await Promise.all([...running.values()].map(({ done }) => done));
   }
 
-  async #serve(pod: AgentPod, signal: AbortSignal): Promise<void> {
+  async #serve(pod: AgentPod, cache: Cache, signal: AbortSignal): Promise<void> {
     const { onChange, log, clock } = this.#options;
     const device = { namespace: pod.namespace, name: pod.device };
-    const service = await this.#openToken(pod, signal);
+    const service = await this.#openToken(pod, cache, signal);
     // Loaded here, because only a simulation serves agents in the manager.
     const { serveAgent } = await import('../agent/serve-agent.ts');
     const identity = issuedIdentity(this.#options.authority, agentServerName(device));
@@ -89,18 +89,19 @@ export class SimulatedAgents {
     onChange(keyString(device));
   }
 
-  async #openToken({ namespace, device, serialNumber }: AgentPod, signal: AbortSignal) {
+  async #openToken({ namespace, device, serialNumber }: AgentPod, cache: Cache, signal: AbortSignal) {
     const { client, managerNamespace, clock } = this.#options;
     const key = { namespace: managerNamespace, name: SIMULATION_SECRET };
     const { spec } = await client.get(HSMDevice, { namespace, name: device }, { signal });
     const { name = '', key: pinKey = '' } = spec.pkcs11?.pinSecret ?? {};
-    const pin = await client.find(Secret, { namespace, name }, { signal });
+    const pins = cache.informer(Secret, { namespaces: [namespace], fieldSelector: `metadata.name=${name}` });
+    await pins.synced(signal);
     const secret = await client.find(Secret, key, { signal });
     return await simulatedToken({
       serialNumber,
       stored: storedToken(secret, serialNumber),
       content: initialContent(secret),
-      pin: mountedOnce(pin, pinKey),
+      pin: mountedPin(() => pins.get({ namespace, name }), pinKey),
       clock,
       save: async (snapshot) => {
         const [entry, value] = tokenEntry(serialNumber, snapshot);
@@ -110,10 +111,10 @@ export class SimulatedAgents {
   }
 }
 
-/** mountedOnce returns the PINs as the pod was started with them. */
-function mountedOnce(secret: Secret | undefined, key: string): PinSource {
+/** mountedPin returns the PINs as a mounted Secret shows them: kubelet updates its files. */
+function mountedPin(secret: () => Secret | undefined, key: string): PinSource {
   const read = (name: string): Buffer | undefined => {
-    const text = secret?.data?.[name];
+    const text = secret()?.data?.[name];
     return text ? trimmedPin(Buffer.from(text, 'base64')) : undefined;
   };
   return { current: () => read(key), next: () => read(`${key}.next`) };
