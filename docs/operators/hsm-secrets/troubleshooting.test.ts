@@ -67,7 +67,7 @@ const OTHER_WORDS_OF_SECRETS = new Set([
 /** Strings in the source that look like names but are values, kinds, types of events or units. */
 const OTHER_WORDS = new Set(
   [
-    ['Normal', 'Warning', 'True', 'False', 'Ignore', 'Deny', 'Fail', 'Forbidden', 'Failed', 'Succeeded'],
+    ['Normal', 'Warning', 'True', 'False', 'Deny', 'Fail', 'Forbidden', 'Failed', 'Succeeded', 'Equivalent'],
     ['In', 'Memory', 'PicoHSM', 'Recreate', 'SmartCardHSM', 'UnexpectedAdmissionError'],
     ['Active', 'None', 'Primary', 'ReadOnly', 'Standby'],
     // Reported as PINKeyMissing.
