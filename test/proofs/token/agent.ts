@@ -44,7 +44,6 @@ export class Agent {
   readonly #refusedInPod = new Set<string>();
   readonly #refusedSinceSuccess = new Set<string>();
   readonly #reportsPinTries: boolean;
-  #connection = 0;
   #isRequested = false;
 
   constructor(device: Device, options: DeviceOptions, tampering: Tampering) {
@@ -89,15 +88,12 @@ export class Agent {
   #start(): LocalTokenService {
     const { token = (each: Token) => each, attempts = (each: PinAttemptStore) => each } = this.#tampering;
     const fault: Interrupter = { run: (callKind, call) => this.fault.run(callKind, call) };
+    const process = this.#device.start();
     const open = (): Token => {
-      const session = token(this.#observed(this.#device.open()));
+      const session = token(this.#observed(process.open()));
       this.session = session;
-      const connection = this.#connection;
       return interruptible(session, {
-        run: (callKind, call) => {
-          if (connection !== this.#connection) throw new TokenError('Unavailable', 'the session has ended');
-          return this.fault.runOnToken(callKind, call, () => this.#connection++);
-        },
+        run: (callKind, call) => this.fault.runOnToken(callKind, call, () => this.#device.unplug()),
       });
     };
     return new LocalTokenService({

@@ -49,14 +49,21 @@ export class Fault implements Interrupter {
     return this.#interruption.run(kind, call);
   }
 
-  /** runOnToken also unplugs the device. `unplug` ends all its sessions. */
+  /** runOnToken also unplugs the device. `unplug` ends all its sessions, so that the device itself fails. */
   runOnToken<T>(kind: CallKind, call: () => T, unplug: () => void): T {
     return this.run(kind, () => {
       if (!this.#unplugsAt(kind)) return call();
       this.#isUnplugged = true;
-      unplug();
-      if (this.kind === 'unplug after') call();
-      throw new TokenError('Unavailable', 'the device was unplugged');
+      if (this.kind === 'unplug before') {
+        unplug();
+        return call();
+      }
+      try {
+        call();
+      } finally {
+        unplug();
+      }
+      throw new TokenError('Unavailable', 'the device was unplugged before it responded');
     });
   }
 

@@ -20,11 +20,11 @@ const [CHANGE_CALLS, PIN_CALLS, LOGIN_CALLS] = [50, 12, 8];
 /** runCase plays one sequence of changes, PIN changes and faults on a new device. */
 export async function runCase(seed: number, kind: TokenKind, tampering: Tampering = {}): Promise<CaseResult> {
   const random = seededRandom(seed);
-  const options = {
+  const options = kind.supported({
     pin: 'pin-0',
     reportsPinTries: random.next() < 0.6,
     capacityBytes: random.next() < 0.3 ? Math.floor(between(random, 1_500, 6_000)) : undefined,
-  };
+  });
   using device = kind.create(options);
   const run = new Run(random, new Agent(device, options, tampering), options);
   try {

@@ -11,12 +11,20 @@ export interface DeviceOptions {
   readonly capacityBytes: number | undefined;
 }
 
+/** TokenProcess is a process that uses a device. */
+export interface TokenProcess {
+  /** open returns a session that is not logged in, and ends the earlier one. */
+  open(): Token;
+}
+
 /** Device is a device with a token that outlives the processes that use it. */
 export interface Device extends Disposable {
-  /** open returns the session of a new process: not logged in, even if an earlier session was. */
-  open(): Token;
+  /** start replaces the process that uses the device; its sessions have ended without being closed. */
+  start(): TokenProcess;
   /** info reads the description and flags of the token, and leaves sessions as they are. */
   info(): TokenInfo;
+  /** unplug ends all sessions, and makes the device available again. */
+  unplug(): void;
   /** enterWrongPin tries a wrong PIN, as another program would. It may end sessions. */
   enterWrongPin(): void;
 }
@@ -24,17 +32,15 @@ export interface Device extends Disposable {
 /** TokenKind creates devices of one kind. */
 export interface TokenKind {
   readonly name: string;
+  /** supported returns what devices of this kind can do of what is requested. */
+  supported(options: DeviceOptions): DeviceOptions;
   create(options: DeviceOptions): Device;
-}
-
-/** tokenKinds returns the kinds that are available on this machine. */
-export function tokenKinds(): readonly TokenKind[] {
-  return [softwareTokens];
 }
 
 /** softwareTokens are devices in memory. */
 export const softwareTokens: TokenKind = {
   name: 'software',
+  supported: (options) => options,
   create: ({ pin, reportsPinTries, capacityBytes }) => {
     const device = new SoftwareToken({
       serialNumber: 'PROOF',
@@ -43,8 +49,9 @@ export const softwareTokens: TokenKind = {
       ...(capacityBytes === undefined ? {} : { capacityBytes }),
     });
     return {
-      open: () => device.open(),
+      start: () => ({ open: () => device.open() }),
       info: () => device.info(),
+      unplug: () => device.disconnect(),
       enterWrongPin: () => {
         try {
           device.open().login(Buffer.from('another program'));
