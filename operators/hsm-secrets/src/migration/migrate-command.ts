@@ -38,11 +38,11 @@ export const migrateCommand: Command = command({
     const { client, managerNamespace } = cluster;
     const options = { client, managerNamespace, namespaces, deleteOld, signal };
     if (!run) return await showMigration(options);
-    const steps = await runMigration({ ...options, onStep: (step) => print(describe(step)) });
+    const steps = await runMigration(options);
     const open = steps.filter(isOpen);
     if (open.length === 0) return steps;
-    // Only what succeeds is printed as data.
-    for (const step of steps.filter(({ state }) => state !== 'done' && state !== 'failed')) print(describe(step));
+    // A command that fails returns no data.
+    for (const step of steps) print(describe(step));
     throw incomplete(open);
   },
 });

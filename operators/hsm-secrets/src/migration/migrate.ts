@@ -8,8 +8,6 @@ import type { Change, PlannedStep, Step } from './step.ts';
 export interface MigrateOptions extends Scope, PlanOptions {
   readonly client: Client;
   readonly signal: AbortSignal;
-  /** Called with each step that was performed, or failed. */
-  readonly onStep?: ((step: Step) => void) | undefined;
 }
 
 /** showMigration returns the steps that are left, and changes nothing. */
@@ -35,11 +33,7 @@ export async function runMigration(options: MigrateOptions): Promise<readonly St
         finished.some((each) => each.state === 'failed' && each.object === object && each.action === action);
       return [...finished, ...steps.map(withoutChange).filter((step) => !isListed(step))];
     }
-    for (const { step, change } of ready) {
-      const result = await perform(options, step, change);
-      options.onStep?.(result);
-      finished.push(result);
-    }
+    for (const { step, change } of ready) finished.push(await perform(options, step, change));
   }
   return finished;
 }
@@ -52,7 +46,7 @@ async function perform({ client, signal }: MigrateOptions, step: Step, change: C
   } catch (error) {
     signal.throwIfAborted();
     const reason = error instanceof Error ? error.message : String(error);
-    return { ...step, state: 'failed', next: `${reason}; then run the migration again` };
+    return { ...step, state: 'failed', next: `${reason}; run the migration again` };
   }
 }
 

@@ -66,7 +66,7 @@ function planLeftover(
   const unready = pools.filter((pool) => pool && !isReady(pool)).map((pool) => (pool ? keyText(pool) : ''));
   const wait = `run the migration again when ${unready.length === 1 ? 'the HSMPool' : 'the HSMPools'} ${unready.join(', ')} ${unready.length === 1 ? 'is' : 'are'} Ready`;
   if (!deleteOld) {
-    const flags = 'pass --delete-old to delete it';
+    const flags = 'pass --run --delete-old to delete it';
     return { state: 'optional', ...named, next: unready.length > 0 ? `${wait}, with --delete-old` : flags };
   }
   if (unready.length > 0) return { state: 'waiting', ...named, next: wait };
