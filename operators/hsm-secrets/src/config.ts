@@ -1,5 +1,5 @@
 import { type Read, s } from '@bowline/runtime/resource';
-import { HEALTH_ADDRESS } from './discovery/serve-health.ts';
+import { LISTEN_ADDRESS } from './processes/listen.ts';
 
 const key = { namespace: s.dnsLabel(), name: s.dnsSubdomain() };
 
@@ -63,7 +63,7 @@ export const config = s.object({
       address: s
         .string()
         .maxLength(255)
-        .pattern(HEALTH_ADDRESS)
+        .pattern(LISTEN_ADDRESS)
         .default(':8090')
         .describe('Where the API is served, as host:port or :port.'),
     })

@@ -2,10 +2,10 @@ import { command } from '@bowline/runtime';
 import type { Command } from '@bowline/runtime/manager';
 import { s } from '@bowline/runtime/resource';
 import { AGENT_PORT } from '../api/names.ts';
-import { HEALTH_ADDRESS } from '../discovery/serve-health.ts';
+import { LISTEN_ADDRESS } from '../processes/listen.ts';
 
 const text = () => s.string().minLength(1);
-const address = (port: number) => s.string().pattern(HEALTH_ADDRESS).default(`:${port}`);
+const address = (port: number) => s.string().pattern(LISTEN_ADDRESS).default(`:${port}`);
 
 /** HEALTH_PORT is the default port of /livez and /readyz. */
 const HEALTH_PORT = 8093;

@@ -2,11 +2,12 @@ import { command, type Log } from '@bowline/runtime';
 import type { Command } from '@bowline/runtime/manager';
 import { s } from '@bowline/runtime/resource';
 import { MAX_DEVICE_NAME_LENGTH } from '../api/names.ts';
+import { LISTEN_ADDRESS } from '../processes/listen.ts';
+import { runTogether } from '../processes/run-together.ts';
+import { serveHealth } from '../processes/serve-health.ts';
 import type { FoundDevice } from './found-device.ts';
 import { HostDevices } from './host-devices.ts';
 import { runDiscovery } from './run-discovery.ts';
-import { runTogether } from './run-together.ts';
-import { HEALTH_ADDRESS, serveHealth } from './serve-health.ts';
 
 /** DeviceConsumer uses the devices of the node, such as a device plugin of the kubelet. */
 export interface DeviceConsumer {
@@ -42,7 +43,7 @@ const options = s.object({
   nodeName: s.string().minLength(1).describe('The node of the pod.'),
   healthListen: s
     .string()
-    .pattern(HEALTH_ADDRESS)
+    .pattern(LISTEN_ADDRESS)
     .default(':8093')
     .describe('The address of /livez, host:port or :port.'),
   testMode: s.boolean().default(false).describe('The pod has no access to the node: offer no devices to the kubelet.'),

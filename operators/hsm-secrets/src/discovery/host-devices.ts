@@ -2,11 +2,11 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '@bowline/machinery';
 import type { Log } from '@bowline/runtime';
+import { WakeSignal } from '../processes/wake-signal.ts';
 import type { DeviceSource, SearchSpec } from './device-source.ts';
 import { FolderWatches } from './folder-watches.ts';
 import type { FoundDevice, HostRoots } from './found-device.ts';
 import { scan } from './scan.ts';
-import { WakeSignal } from './wake-signal.ts';
 
 /** HostDevicesOptions configures where the file systems of the node are mounted. */
 export interface HostDevicesOptions extends HostRoots {

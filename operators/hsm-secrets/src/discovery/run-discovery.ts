@@ -2,14 +2,14 @@ import { type Clock, isSameJson, type Random, systemClock, systemRandom } from '
 import type { Log } from '@bowline/runtime';
 import { Cache } from '@bowline/runtime/cache';
 import type { Client } from '@bowline/runtime/client';
+import { runTogether } from '../processes/run-together.ts';
+import { WakeSignal } from '../processes/wake-signal.ts';
 import type { Report } from '../reports/report.ts';
 import type { DeviceSource } from './device-source.ts';
 import type { Findings } from './findings.ts';
 import type { FoundDevice } from './found-device.ts';
 import { Reporter, type ReportingPod } from './reporter.ts';
-import { runTogether } from './run-together.ts';
 import { search } from './search.ts';
-import { WakeSignal } from './wake-signal.ts';
 import { watchDevice } from './watch-device.ts';
 
 /** DiscoveryOptions configures a discovery. */

@@ -1,11 +1,11 @@
 import { VirtualClock } from '@bowline/machinery';
 import { silentLog } from '@bowline/runtime/manager';
 import { expect, it } from 'vitest';
+import { WakeSignal } from '../processes/wake-signal.ts';
 import type { SearchSpec } from './device-source.ts';
 import type { Findings } from './findings.ts';
 import type { FoundDevice } from './found-device.ts';
 import { search } from './search.ts';
-import { WakeSignal } from './wake-signal.ts';
 
 const PICO: FoundDevice = {
   devicePath: '/dev/bus/usb/001/015',

@@ -1,8 +1,8 @@
 import { type Clock, isSameJson } from '@bowline/machinery';
 import type { Log } from '@bowline/runtime';
+import type { WakeSignal } from '../processes/wake-signal.ts';
 import type { DeviceSource, SearchSpec } from './device-source.ts';
 import type { Findings } from './findings.ts';
-import type { WakeSignal } from './wake-signal.ts';
 import { durationOf } from './watch-device.ts';
 
 /** SearchOptions configures a search. */

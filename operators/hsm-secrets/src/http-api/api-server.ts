@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { untilAborted } from '@bowline/machinery';
-import { listen } from '../discovery/serve-health.ts';
+import { listen } from '../processes/listen.ts';
 import { answerRequest } from './answer-request.ts';
 import type { ApiResult, ApiTools } from './api-call.ts';
 import { ApiProblem, problemOf } from './api-problem.ts';

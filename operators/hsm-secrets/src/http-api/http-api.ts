@@ -8,7 +8,7 @@ import type { Client } from '@bowline/runtime/client';
 import { createWriter, fieldManagerOf } from '@bowline/runtime/writing';
 import type { Agents } from '../agent-client/agent-directory.ts';
 import { LABELS, MANAGER, OPERATOR } from '../api/names.ts';
-import { runTogether } from '../discovery/run-together.ts';
+import { runTogether } from '../processes/run-together.ts';
 import { type ApiTools, AUDIENCE } from './api-call.ts';
 import { API_CONFIG_MAP, API_SERVER_NAME, type ApiLocation, isLoopback } from './api-location.ts';
 import { ApiServer, type ServerCertificate } from './api-server.ts';

@@ -1,21 +1,15 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Server as NetServer } from 'node:net';
-import { BowlineError, untilAborted } from '@bowline/machinery';
+import type { AddressInfo } from 'node:net';
+import { untilAborted } from '@bowline/machinery';
+import { type ListenOptions, listen } from './listen.ts';
 
 /** HealthOptions configures what is served where. */
-export interface HealthOptions {
-  /** `host:port`, or `:port` for all addresses. Port 0 is any free port. */
-  readonly address: string;
-  /** The flag that sets the address, for errors. */
-  readonly flag: string;
+export interface HealthOptions extends ListenOptions {
   /** Returns, by path, why a check fails; undefined if it passes. */
   readonly checks: Readonly<Record<string, () => string | undefined>>;
   /** Called with the port when the server listens. Defaults to nothing. */
   readonly onListening?: ((port: number) => void) | undefined;
 }
-
-/** HEALTH_ADDRESS is the pattern of an address. */
-export const HEALTH_ADDRESS = '^(\\[[0-9a-fA-F:.]+\\]|[^:\\[\\]]*):[0-9]{1,5}$';
 
 /** Probes are small: a client that sends more or waits longer is no probe. */
 const LIMITS = { maxHeaderSize: 8 * 1024, requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 5_000 };
@@ -52,27 +46,4 @@ function serverOf(checks: HealthOptions['checks']): Server {
   });
   server.maxConnections = MAX_CONNECTIONS;
   return server;
-}
-
-/** listen resolves when a server listens on `host:port` or `:port`; rejects with BOWLINE_ADDRESS_* if it cannot. */
-export async function listen(
-  server: NetServer,
-  { address, flag }: Pick<HealthOptions, 'address' | 'flag'>,
-): Promise<void> {
-  const colon = address.lastIndexOf(':');
-  const host = address.slice(0, colon).replace(/^\[|\]$/g, '');
-  const port = Number(address.slice(colon + 1));
-  if (!new RegExp(HEALTH_ADDRESS).test(address) || port > 65_535)
-    throw new BowlineError(
-      'BOWLINE_ADDRESS_INVALID',
-      `cannot listen on ${JSON.stringify(address)}: set ${flag} to host:port or :port`,
-    );
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const code = cause.code === 'EADDRINUSE' ? 'BOWLINE_ADDRESS_IN_USE' : 'BOWLINE_ADDRESS_UNAVAILABLE';
-      const problem = `cannot listen on ${address} (${cause.code}); choose another address with ${flag}`;
-      reject(new BowlineError(code, problem, { cause }));
-    });
-    server.listen({ port, ...(host ? { host } : {}) }, resolve);
-  });
 }
