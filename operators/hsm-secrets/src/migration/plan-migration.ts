@@ -15,7 +15,7 @@ export interface PlanOptions {
 }
 
 /** TAKE_OVER is the command that installs the definitions of today, or takes over those of another owner. */
-export const TAKE_OVER = 'bowline crds --operators hsm-secrets | kubectl apply --server-side --force-conflicts -f -';
+const TAKE_OVER = 'bowline crds --operators hsm-secrets | kubectl apply --server-side --force-conflicts -f -';
 
 /**
  * planMigration returns the steps that are left, in order. It is a pure function of the cluster: what an interrupted

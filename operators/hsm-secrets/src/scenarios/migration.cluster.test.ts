@@ -10,7 +10,7 @@ import {
   Secret,
 } from '@bowline/kubernetes';
 import { installCustomResourceDefinitions } from '@bowline/runtime/install';
-import { expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { temporaryFiles } from '../../../../apps/bowline/src/testing/child-process.test-support.ts';
 import { bowline } from '../../../../apps/bowline/src/testing/test-operators.test-support.ts';
 import { HSMDevice } from '../api/hsm-device.ts';
@@ -35,14 +35,23 @@ const PATIENCE = { timeout: 30_000, interval: 50 };
 const WRITES = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
 const registry = { 'hsm-secrets': { summary: 'HSM', load: () => Promise.resolve(hsmSecrets) } };
 
+let c: HsmCluster;
+
+beforeAll(async () => {
+  // Other tests must not be affected by the older definitions.
+  c = await hsmCluster({ nodes: 1, isolation: 'control-plane' });
+  // Whatever happens, the cleanup needs all definitions.
+  c.onDispose(() => takeOver(c));
+}, 120_000);
+
+afterAll(() => c[Symbol.asyncDispose](), 120_000);
+
 it.each<[OlderShape, string, number]>([
   ['status', 'HSMDevices with a status and no pools', 4],
   ['pool', 'pools that name no HSMDevice', 5],
 ])(
   'scenario 44 an older operator is replaced, also if the migration is killed: %s: %s',
   async (shape, _, all) => {
-    // Other tests must not be affected by the older definitions.
-    await using c = await hsmCluster({ nodes: 1, isolation: 'control-plane' });
     await using files = await temporaryFiles();
     const { admin, namespace } = c;
     const user = await c.serviceAccount({ clusterRules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }] });
@@ -147,6 +156,19 @@ it.each<[OlderShape, string, number]>([
     // Once the setting names the parent, the HSMSecret is delivered; the Secret of the older operator was never touched.
     const after = await admin.get(Secret, { namespace, name: 'database' });
     expect(after.metadata?.resourceVersion).toBe(delivered.metadata?.resourceVersion);
+
+    // The next shape begins without these objects.
+    await admin.delete(Deployment, { namespace: c.managerNamespace, name: 'hsm-controller-manager' });
+    for (const each of [namespace, ...killed]) {
+      await admin.deleteCollection(HSMDevice, { namespace: each });
+      await admin.deleteCollection(HSMSecret, { namespace: each });
+    }
+    for (const [resource, name] of [
+      [DaemonSet, 'pico-discovery'],
+      [HSMPool, 'pico-pool'],
+      [Secret, 'database'],
+    ] as const)
+      await c.untilGone<KubernetesObject>(resource, { name });
   },
   240_000,
 );
