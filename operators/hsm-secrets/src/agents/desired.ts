@@ -1,6 +1,5 @@
 import type { Deployment, ObjectKey, PodSpec, PodTemplateSpec } from '@bowline/kubernetes';
 import type { HSMDevice } from '../api/hsm-device.ts';
-import type { DeviceRow } from '../api/hsm-pool.ts';
 import {
   AGENT_PORT,
   agentAccountName,
@@ -13,6 +12,7 @@ import {
   resourceName,
   SERIAL_ANNOTATION,
 } from '../api/names.ts';
+import type { UsedDevice } from '../api/used-device.ts';
 import { HSM_NODE } from '../device/desired-daemon-set.ts';
 
 const MOUNTS = '/run/hsm-secrets';
@@ -20,9 +20,6 @@ const HEALTH_PORT = 8093;
 const USER = 65_532;
 /** Types of devices that are smart cards, which pcscd serves. */
 const SMART_CARDS: ReadonlySet<string> = new Set(['PicoHSM', 'SmartCard-HSM', 'SmartCardHSM']);
-
-/** UsedDevice is a device of a pool that has an agent. */
-export type UsedDevice = DeviceRow & { readonly serialNumber: string };
 
 /** desiredAgent returns the Deployment of the agent of a device. It has one pod, on the node of the device. */
 export function desiredAgent(device: HSMDevice, key: ObjectKey, row: UsedDevice, image: string): Deployment {

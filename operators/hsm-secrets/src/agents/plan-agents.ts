@@ -1,21 +1,12 @@
 import type { HSMDevice } from '../api/hsm-device.ts';
-import type { DeviceRow } from '../api/hsm-pool.ts';
 import { isTestMode } from '../api/names.ts';
 import type { DiscoveryPod } from '../pool/discovery-pod.ts';
-import type { UsedDevice } from './desired.ts';
 
 /** hasAgents reports whether the devices of an HSMDevice have agents at all, and otherwise why they do not. */
 export function hasAgents({ metadata, spec }: HSMDevice): true | 'NoPKCS11' | 'Suspended' {
   if (spec.suspend) return 'Suspended';
   const usesLibrary = spec.pkcs11?.libraryPath !== undefined || isTestMode(metadata);
   return usesLibrary && spec.pkcs11?.pinSecret !== undefined ? true : 'NoPKCS11';
-}
-
-/** usedBy returns the devices of a pool that get an agent: those within its limit that can be told apart. */
-export function usedBy(rows: readonly DeviceRow[], maxDevices: number): readonly UsedDevice[] {
-  return rows
-    .slice(0, maxDevices)
-    .filter((row): row is UsedDevice => row.serialNumber !== undefined && row.health !== 'Claimed');
 }
 
 /**

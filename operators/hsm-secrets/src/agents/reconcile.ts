@@ -3,12 +3,13 @@ import { forEachConcurrently } from '@bowline/machinery';
 import type { ReconcileResult } from '@bowline/runtime';
 import { HSMDevice } from '../api/hsm-device.ts';
 import { agentName, LABELS, poolName } from '../api/names.ts';
+import { type UsedDevice, usedBy } from '../api/used-device.ts';
 import { deviceKey } from '../pool/controller.ts';
 import { trimmedPin } from '../token/pin/pin-source.ts';
 import { type AgentCheck, type CurrentPin, checkAgent } from './check-agent.ts';
 import { type AgentsContext, isGuarded } from './controller.ts';
-import { desiredAgent, type UsedDevice } from './desired.ts';
-import { gateProblem, hasAgents, usedBy } from './plan-agents.ts';
+import { desiredAgent } from './desired.ts';
+import { gateProblem, hasAgents } from './plan-agents.ts';
 import { type AgentFacts, type AgentRow, agentConditions } from './status.ts';
 
 /** An agent that is not ready is asked again after this time, even if its pod does not change. */

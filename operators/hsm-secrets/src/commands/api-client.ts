@@ -50,6 +50,9 @@ export interface ApiRequest {
   readonly body?: JsonObject | undefined;
 }
 
+/** PARTIAL is the status of a response if only some of the devices did what was requested. */
+export const PARTIAL = 206;
+
 /** ApiResponse is the successful response to a request. */
 export interface ApiResponse {
   readonly status: number;

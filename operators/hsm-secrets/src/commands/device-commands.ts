@@ -1,7 +1,7 @@
-import { command } from '@bowline/runtime';
+import { BowlineError, command } from '@bowline/runtime';
 import type { Command } from '@bowline/runtime/manager';
 import { s } from '@bowline/runtime/resource';
-import { apiOptions, connectApi } from './api-client.ts';
+import { type ApiResponse, apiOptions, connectApi, PARTIAL } from './api-client.ts';
 
 interface ListedDevice {
   readonly serialNumber?: string;
@@ -78,7 +78,7 @@ const mirrorSync = command({
   run: async ({ options, cluster, print, signal }) => {
     const api = await connectApi(cluster, options, signal);
     const { force } = options;
-    print((await api.call({ method: 'POST', path: 'hsm/mirror/sync', body: { force } })).message);
+    print(completeMessage(await api.call({ method: 'POST', path: 'hsm/mirror/sync', body: { force } })));
   },
 });
 
@@ -91,7 +91,7 @@ const rotatePin = command({
   run: async ({ options, inputs, cluster, print, signal }) => {
     const api = await connectApi(cluster, options, signal);
     const body = { newPin: inputs.pin.toString('utf8') };
-    print((await api.call({ method: 'POST', path: 'hsm/change-pin', body })).message);
+    print(completeMessage(await api.call({ method: 'POST', path: 'hsm/change-pin', body })));
   },
 });
 
@@ -102,9 +102,15 @@ const retryPin = command({
   cluster: true,
   run: async ({ options, cluster, print, signal }) => {
     const api = await connectApi(cluster, options, signal);
-    print((await api.call({ method: 'POST', path: 'hsm/retry-pin', body: {} })).message);
+    print(completeMessage(await api.call({ method: 'POST', path: 'hsm/retry-pin', body: {} })));
   },
 });
+
+/** completeMessage returns the message of a response, unless only some of the devices did what was requested. */
+function completeMessage({ status, message }: ApiResponse): string {
+  if (status !== PARTIAL) return message;
+  throw new BowlineError('BOWLINE_HSM_API_PARTIAL', message);
+}
 
 /** deviceCommands show devices and work on them. */
 export const deviceCommands: readonly Command[] = [devices, health, mirrorSync, rotatePin, retryPin];

@@ -3,7 +3,7 @@ import { command } from '@bowline/runtime';
 import type { Command } from '@bowline/runtime/manager';
 import { s } from '@bowline/runtime/resource';
 import { secretPathProblem } from '../api/secret-path.ts';
-import { type ApiClient, ApiRefusal, type ApiRequest, apiOptions, connectApi } from './api-client.ts';
+import { type ApiClient, ApiRefusal, type ApiRequest, apiOptions, connectApi, PARTIAL } from './api-client.ts';
 import { invalid, readContent, type SecretContent } from './secret-content.ts';
 
 /** A JSON document is larger than the values in it. */
@@ -37,7 +37,7 @@ const list = command({
     if (prefix !== undefined) checkPath(prefix);
     const api = await connectApi(cluster, options, signal);
     const { status, message, data } = await api.call({ method: 'GET', path: 'hsm/secrets', query: { prefix } });
-    if (status === 206) print(`warning: the list may not be complete: ${message}`);
+    if (status === PARTIAL) print(`warning: the list may not be complete: ${message}`);
     // What the API of the same version returns.
     return (data.secrets ?? []) as readonly ListedSecret[];
   },

@@ -2,7 +2,7 @@ import type { DeviceAgent } from '../agent-client/agent-directory.ts';
 import type { HSMDevice } from '../api/hsm-device.ts';
 import type { HSMPool } from '../api/hsm-pool.ts';
 import type { Devices } from '../mirror/devices.ts';
-import { type Participants, participantsOf } from '../mirroring/participants.ts';
+import { type Participants, participantsOf } from '../mirror/participants.ts';
 
 /** PoolDevices are the devices of an HSMDevice with their agents. */
 export interface PoolDevices extends Devices, Participants {

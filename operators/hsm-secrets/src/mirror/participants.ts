@@ -1,8 +1,7 @@
-import type { UsedDevice } from '../agents/desired.ts';
-import { usedBy } from '../agents/plan-agents.ts';
 import type { HSMDevice } from '../api/hsm-device.ts';
 import type { HSMPool } from '../api/hsm-pool.ts';
-import { choosePrimary, type MirroringPolicy } from '../mirror/primary.ts';
+import { type UsedDevice, usedBy } from '../api/used-device.ts';
+import { choosePrimary, type MirroringPolicy } from './primary.ts';
 
 /** Participants are the devices of an HSMDevice, and which of them hold its secrets. */
 export interface Participants {

@@ -1,10 +1,10 @@
 import { keyString } from '@bowline/kubernetes';
 import { formatTime, parseDuration } from '@bowline/machinery';
 import type { ReconcileResult } from '@bowline/runtime';
-import { usedBy } from '../agents/plan-agents.ts';
 import { HSMDevice } from '../api/hsm-device.ts';
 import type { PoolStatus } from '../api/hsm-pool.ts';
 import { poolName } from '../api/names.ts';
+import { usedBy } from '../api/used-device.ts';
 import { type MirrorResult, mirrorDevices } from '../mirror/mirror-devices.ts';
 import { choosePrimary, type PrimaryChoice } from '../mirror/primary.ts';
 import type { TokenService } from '../token/token-service.ts';

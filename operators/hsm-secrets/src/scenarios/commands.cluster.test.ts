@@ -138,6 +138,18 @@ it('shows devices and their health, and compares them', async () => {
   expect((await run(['retry-pin'])).out).toBe('2 of 2 devices are logged in\n');
 });
 
+it('fails if only some devices did what was requested', async () => {
+  const device = { namespace: c.namespace, name: DEVICE };
+  const [, second] = c.agents.agentsOf(device) as typeof c.devices;
+  if (!second) throw new TypeError('there is no second device');
+  c.agents.stop(device, second);
+  const { code, out, err } = await run(['retry-pin']);
+  expect([code, out]).toEqual([1, '']);
+  expect(err).toContain('1 of 2 devices are logged in');
+  c.agents.add(device, second.serialNumber, second.token);
+  expect((await run(['retry-pin'])).code).toBe(0);
+});
+
 it.each([
   [['create', 'a/../b', '--from-literal', 'a=b'], 2, 'the path of a secret'],
   [['create', 'a'], 2, 'the secret has no values; pass --from-literal'],

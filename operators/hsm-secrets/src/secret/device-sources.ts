@@ -1,7 +1,7 @@
 import type { DeviceAgent } from '../agent-client/agent-directory.ts';
 import type { HSMDevice } from '../api/hsm-device.ts';
 import type { HSMPool } from '../api/hsm-pool.ts';
-import { participantsOf } from '../mirroring/participants.ts';
+import { participantsOf } from '../mirror/participants.ts';
 
 /** DeviceSource is a physical device that should have the secrets of an HSMDevice. */
 export interface DeviceSource {
