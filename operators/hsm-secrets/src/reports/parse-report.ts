@@ -20,6 +20,9 @@ const MAX_INFO_LENGTH = 256;
 /** A problem becomes part of a condition, and its author chooses the names of unknown members. */
 const MAX_QUOTED_NAME_LENGTH = 100;
 
+/** Halves of surrogate pairs, also of complete ones: searching for these costs nothing in texts of Latin letters. */
+const SURROGATES = /[\ud800-\udfff]/;
+
 /** Problem reports a member that is not as expected. It never leaves this file. */
 class Problem extends Error {}
 
@@ -137,7 +140,7 @@ function isShort(value: unknown, maxLength: number): value is string {
  * would never equal what was written, and two devices could have the same id.
  */
 function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, '\ufffd');
+  return SURROGATES.test(text) ? text.replace(/\p{Surrogate}/gu, '\ufffd') : text;
 }
 
 function quotedName(path: string): string {
