@@ -42,13 +42,13 @@ export async function runHeartbeats(scene: HsmScene, pods: number, count: number
   await using bare = await startBareWatch(scene);
   await using sender = await startRawSender(scene, inFlight);
   await operator.settled();
-  let sequence = 1;
+  let sequence = 0;
   const repeat = async (heartbeats: number): Promise<void> => {
-    const rounds = Math.ceil(heartbeats / pods);
-    const requests = Array.from({ length: rounds }, (_, round) => reportRequests(pods, sequence + round)).flat();
-    sequence += rounds;
-    await sender.load(requests.slice(0, heartbeats));
-    await sender.send();
+    for (let left = heartbeats; left > 0; left -= pods) {
+      sequence += 1;
+      await sender.load(reportRequests(Math.min(pods, left), sequence));
+      await sender.send();
+    }
     bare.send(String(heartbeats));
     await bare.next(timeoutMs);
     await pause(restMs);
