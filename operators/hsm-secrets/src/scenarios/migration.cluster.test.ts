@@ -153,7 +153,7 @@ it.each<[OlderShape, string, number]>([
     );
     await c.untilGone(Deployment, { name: 'hsm-agent-pico-s1' });
 
-    // Once the setting names the parent, the HSMSecret is delivered; the Secret of the older operator was never touched.
+    // The Secret of the older operator was never touched.
     const after = await admin.get(Secret, { namespace, name: 'database' });
     expect(after.metadata?.resourceVersion).toBe(delivered.metadata?.resourceVersion);
 
