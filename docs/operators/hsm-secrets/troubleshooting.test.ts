@@ -99,11 +99,11 @@ const namesOf = (pattern: RegExp, text = source): readonly string[] =>
 const SENT = /'(?:Normal|Warning)', '(\w+)'/g;
 const WORD = /'([A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*|NoPKCS11)'/g;
 
-/** The reasons of events, wherever one is sent. Those of terminal errors and of objects of others are sent by the runtime. */
+/** The reasons of events, wherever one is sent. Those of terminal and slow errors and of objects of others are sent by the runtime. */
 const EVENTS = [
   ...namesOf(/\b(?:normal|warning)\(\s*'(\w+)'/g),
   ...namesOf(SENT),
-  ...namesOf(/terminal\(\s*'(\w+)'/g),
+  ...namesOf(/(?:terminal|slow)\(\s*'(\w+)'/g),
   'ForeignObject',
 ];
 

@@ -1,6 +1,6 @@
 import { DaemonSet, keyString, NetworkPolicy, RoleBinding, Secret, ServiceAccount } from '@bowline/kubernetes';
 import { BowlineError, describeProblems } from '@bowline/machinery';
-import { type ReconcileResult, terminal } from '@bowline/runtime';
+import { type ReconcileResult, slow, terminal } from '@bowline/runtime';
 import { isInvalid } from '@bowline/runtime/client';
 import { HSMDevice } from '../api/hsm-device.ts';
 import { HSMPool } from '../api/hsm-pool.ts';
@@ -11,6 +11,9 @@ import { desiredDaemonSet } from './desired-daemon-set.ts';
 
 /** MTLS_MANAGED_BY is set on a Secret with certificates that another controller maintains: it is only read. */
 export const MTLS_MANAGED_BY = 'hsm.j5t.io/mtls-managed-by';
+
+/** How often a DaemonSet with another selector is tried again, at least. */
+const MAX_CONFLICT_RETRY_MS = 60_000;
 
 /** A check of the certificate is not worth a shorter timer. */
 const MIN_CERTIFICATE_CHECK_MS = 1_000;
@@ -95,14 +98,21 @@ async function writeDiscovery(context: DeviceContext): Promise<void> {
     await apply(DaemonSet, desiredDaemonSet(object, key, image));
   } catch (error) {
     if (!isInvalid(error) || !error.causes.some(({ field }) => field === 'spec.selector')) throw error;
-    const remedy = 'delete it with --cascade=orphan, so that its pods keep running until they are replaced';
-    throw terminal(
+    // No event tells that it was deleted, because its labels may differ too. With --cascade=orphan, a new DaemonSet may
+    // take its pods for its own, and never replace them.
+    throw slow(
       'SelectorConflict',
-      `the DaemonSet ${daemonSet.name} has another selector, which cannot be changed; ${remedy}`,
-      { cause: error },
+      `the DaemonSet ${daemonSet.name} has another selector, which cannot be changed; delete it with its pods`,
+      { maxMs: MAX_CONFLICT_RETRY_MS, cause: error },
     );
   }
 }
+
+const LASTING: ReadonlySet<string> = new Set([
+  'BOWLINE_FOREIGN_OBJECT',
+  'BOWLINE_RECONCILE_SLOW',
+  'BOWLINE_RECONCILE_TERMINAL',
+]);
 
 /** Problems that last until a user acts are also conditions of the pool. */
 function reportProblems({ object, key, deps }: DeviceContext, failures: readonly unknown[]): void {
@@ -112,5 +122,5 @@ function reportProblems({ object, key, deps }: DeviceContext, failures: readonly
 }
 
 function isLasting({ code }: BowlineError): boolean {
-  return code === 'BOWLINE_FOREIGN_OBJECT' || code === 'BOWLINE_RECONCILE_TERMINAL';
+  return LASTING.has(code);
 }

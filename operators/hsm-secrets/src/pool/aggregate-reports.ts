@@ -1,11 +1,11 @@
 import { DaemonSet, keyString, Pod } from '@bowline/kubernetes';
-import type { PoolStatus } from '../api/hsm-pool.ts';
 import { DISCOVERY_SELECTOR } from '../api/names.ts';
 import { type AcceptedReports, acceptReports } from './accept-reports.ts';
 import { type Aggregation, aggregate } from './aggregate.ts';
 import { deviceKey, type PoolContext } from './controller.ts';
 import { type DiscoveryPod, discoveryPod } from './discovery-pod.ts';
 import { deviceOf, graceOf } from './pool-device.ts';
+import { type PreviousRows, previousRows } from './previous-rows.ts';
 import { claimedSerials } from './shared-devices.ts';
 
 /** AggregatedReports are the reports that count, and what follows from them. */
@@ -23,7 +23,7 @@ export async function aggregateReports(context: PoolContext): Promise<Aggregated
   const cached = list(Pod, { by: { device: deviceKey(key.namespace, object.spec.hsmDeviceRef) } });
   const accepted = accept(context, cached);
   const aggregation = aggregateFrom(context, accepted);
-  if (!losesSomething(object.status ?? {}, aggregation)) {
+  if (!losesSomething(previousRows(object.status), aggregation)) {
     deps.confirmations.forgetOutage(keyString(key));
     return { accepted, aggregation };
   }
@@ -35,7 +35,7 @@ async function readPods({ live, key, object, deps }: PoolContext): Promise<reado
   const pool = keyString(key);
   try {
     const { items } = await live.list(Pod, { namespace: key.namespace, labelSelector: DISCOVERY_SELECTOR });
-    deps.confirmations.endOutage(pool, object.status?.reportingPods ?? [], graceOf(object));
+    deps.confirmations.endOutage(pool, previousRows(object.status).pods, graceOf(object));
     return items.map(discoveryPod);
   } catch (error) {
     deps.confirmations.beginOutage(pool);
@@ -57,8 +57,8 @@ function aggregateFrom(context: PoolContext, { livePods }: AcceptedReports): Agg
   const { object, deps, clock } = context;
   const { confirmations } = deps;
   const gracePeriodMs = graceOf(object);
-  const { reportingPods = [], aggregatedDevices = [] } = object.status ?? {};
-  const rows = new Map(reportingPods.map((row) => [row.podUID, row]));
+  const previous = previousRows(object.status);
+  const rows = new Map(previous.pods.map((row) => [row.podUID, row]));
   for (const { uid: podUID, report, reportVersion } of livePods) {
     const row = rows.get(podUID);
     if (report && reportVersion !== undefined) {
@@ -67,18 +67,18 @@ function aggregateFrom(context: PoolContext, { livePods }: AcceptedReports): Agg
     } else if (row) confirmations.observeRefused(row, gracePeriodMs);
   }
   const live = new Set(livePods.map(({ uid }) => uid));
-  for (const row of reportingPods) if (!live.has(row.podUID)) confirmations.observeGone(row);
+  for (const row of previous.pods) if (!live.has(row.podUID)) confirmations.observeGone(row);
   const serials = livePods.flatMap(
     ({ report }) => report?.discoveredDevices.map(({ serialNumber }) => serialNumber) ?? [],
   );
-  const known = aggregatedDevices.map(({ serialNumber }) => serialNumber);
+  const known = previous.devices.map(({ serialNumber }) => serialNumber);
   return aggregate({
     now: clock.now(),
     gracePeriodMs,
     livePods,
     confirmedAt: (uid) => confirmations.confirmedAt(uid),
     observedAt: (uid) => confirmations.observedAt(uid),
-    previous: { pods: reportingPods, devices: aggregatedDevices },
+    previous,
     claimedSerials: claimedSerials(
       context,
       deviceOf(context),
@@ -88,15 +88,12 @@ function aggregateFrom(context: PoolContext, { livePods }: AcceptedReports): Agg
 }
 
 /** losesSomething reports whether a fresh pod, any pod, or a device gets lost compared to the previous status. */
-function losesSomething(
-  { reportingPods = [], aggregatedDevices = [] }: Partial<PoolStatus>,
-  next: Aggregation,
-): boolean {
+function losesSomething(previous: PreviousRows, next: Aggregation): boolean {
   const pods = new Map(next.pods.map((row) => [row.podUID, row]));
   const devices = new Map(next.devices.map((row) => [row.id, row]));
   return (
-    reportingPods.some(({ podUID, fresh }) => !pods.has(podUID) || (fresh && !pods.get(podUID)?.fresh)) ||
-    aggregatedDevices.some(({ id, available }) => !devices.has(id) || (available && !devices.get(id)?.available))
+    previous.pods.some(({ podUID, fresh }) => !pods.has(podUID) || (fresh && !pods.get(podUID)?.fresh)) ||
+    previous.devices.some(({ id, available }) => !devices.has(id) || (available && !devices.get(id)?.available))
   );
 }
 

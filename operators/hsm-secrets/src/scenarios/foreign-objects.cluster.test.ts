@@ -135,3 +135,29 @@ it('scenario 05 a pool that a user created is used as it is', async () => {
   await c.untilGone(DaemonSet, { name: 'hand-made-discovery' });
   expect((await admin.get(HSMPool, key)).metadata?.deletionTimestamp).toBeUndefined();
 });
+
+it('reports a DaemonSet with another selector, and replaces it once it is deleted', async () => {
+  const { namespace, admin } = c;
+  await createWithChildren('differs');
+  const key = { namespace, name: 'differs-discovery' };
+  const { metadata, spec } = await admin.get(DaemonSet, key);
+  await c.stop();
+  await admin.delete(DaemonSet, key);
+  await c.untilGone(DaemonSet, key);
+  const { labels = {}, ownerReferences = [], annotations = {} } = metadata ?? {};
+  const matchLabels = { app: 'older' };
+  const template = { ...spec?.template, metadata: { labels: matchLabels } };
+  await admin.create(DaemonSet, {
+    metadata: { ...key, labels, ownerReferences, annotations },
+    spec: { ...spec, selector: { matchLabels }, template },
+  });
+  await c.restart();
+  expect(await c.untilEvent('differs', 'SelectorConflict')).toContain('delete it with its pods');
+  const problem = (pool: HSMPool): string => findCondition(pool, 'ForeignObject')?.message ?? '';
+  await c.untilPool('differs', (_, pool) => problem(pool).includes('another selector'));
+  await admin.delete(DaemonSet, key);
+  await c.untilGone(DaemonSet, key);
+  await c.advanceTime(60_000);
+  await c.until(DaemonSet, key, ({ spec: next }) => next?.selector.matchLabels?.app === undefined);
+  await c.untilPool('differs', (_, pool) => problem(pool) === '');
+});

@@ -4,6 +4,8 @@ import { isSelected, untolerated } from '../scheduler/node-selection.ts';
 
 /** HASH_LABEL names the revision that a DaemonSet's Pod was created from. */
 export const HASH_LABEL = 'controller-revision-hash';
+/** GENERATION_LABEL counts the changes of the template that a DaemonSet's Pod was created from. */
+export const GENERATION_LABEL = 'pod-template-generation';
 
 /** DaemonSet Pods tolerate the taints that evict other Pods from a node or keep them away. */
 const TOLERATIONS: readonly Toleration[] = [
@@ -62,10 +64,24 @@ export function nodeOf({ spec }: Pod): string {
   return '';
 }
 
+/**
+ * isUpdated reports whether a Pod was created from the current template. As in Kubernetes, the generation of the
+ * template is enough: a Pod that was adopted from a deleted set with the same number of changes counts as current.
+ */
+export function isUpdated({ metadata }: Pod, set: DaemonSet, hash: string): boolean {
+  const generation = templateGeneration(set);
+  const labels = metadata?.labels ?? {};
+  return labels[HASH_LABEL] === hash || (generation !== undefined && labels[GENERATION_LABEL] === generation);
+}
+
+function templateGeneration({ metadata }: DaemonSet): string | undefined {
+  return metadata?.annotations?.['deprecated.daemonset.template.generation'];
+}
+
 /** daemonPod returns the Pod for a node; the scheduler can place it only there. */
 export function daemonPod(set: DaemonSet, node: string, hash: string): Pod {
-  const generation = set.metadata?.annotations?.['deprecated.daemonset.template.generation'];
-  const labels = { [HASH_LABEL]: hash, ...(generation === undefined ? {} : { 'pod-template-generation': generation }) };
+  const generation = templateGeneration(set);
+  const labels = { [HASH_LABEL]: hash, ...(generation === undefined ? {} : { [GENERATION_LABEL]: generation }) };
   const pod = podFrom(set.spec?.template, { resource: DaemonSet, object: set }, { labels });
   const affinity = pod.spec?.affinity;
   const onNode: NodeSelectorTerm = { matchFields: [{ key: 'metadata.name', operator: 'In', values: [node] }] };

@@ -1,7 +1,7 @@
 import type { DaemonSet, Node, Pod, Taint } from '@bowline/kubernetes';
 import { expect, it } from 'vitest';
 import { NOW, type PodTraits, podWith, READY } from '../pods/pod.test-support.ts';
-import { daemonPod, HASH_LABEL, nodeOf, placementOn } from './daemon-pods.ts';
+import { daemonPod, GENERATION_LABEL, HASH_LABEL, nodeOf, placementOn } from './daemon-pods.ts';
 import { nextSteps } from './next-steps.ts';
 
 const set: DaemonSet = { metadata: { name: 'agent', uid: 'u' }, spec: { selector: {}, template: {} } };
@@ -17,7 +17,16 @@ const node = (name: string, ...taints: readonly Taint[]): Node => ({ metadata: {
 const on = (where: string, hash: string, more: Partial<PodTraits> = {}): Pod =>
   podWith({ name: `${where}-${hash}`, node: where, readySince: READY, labels: { [HASH_LABEL]: hash }, ...more });
 
+const numbered: DaemonSet = {
+  ...set,
+  metadata: { ...set.metadata, annotations: { 'deprecated.daemonset.template.generation': '1' } },
+};
+const fromGeneration = (generation: string): Pod =>
+  on('a', 'other', { labels: { [HASH_LABEL]: 'other', [GENERATION_LABEL]: generation } });
+
 it.each<[string, DaemonSet, Node[], Pod[], string[]]>([
+  ['keeps an adopted Pod of the same generation', numbered, [node('a')], [fromGeneration('1')], []],
+  ['replaces an adopted Pod of another generation', numbered, [node('a')], [fromGeneration('2')], ['remove a-other']],
   ['creates a Pod on every node', set, [node('a'), node('b')], [on('a', 'new')], ['create b']],
   ['waits until a terminating Pod is gone', set, [node('a')], [on('a', 'new', { isTerminating: true })], []],
   [

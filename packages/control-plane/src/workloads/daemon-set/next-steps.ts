@@ -1,7 +1,7 @@
 import type { DaemonSet, Node, Pod } from '@bowline/kubernetes';
 import { resolveIntOrPercent } from '../pods/int-or-percent.ts';
 import { byAge, isAvailable, isFinished } from '../pods/pod-state.ts';
-import { HASH_LABEL, nodeOf, placementOn } from './daemon-pods.ts';
+import { isUpdated, nodeOf, placementOn } from './daemon-pods.ts';
 
 /** DaemonSteps holds the next steps for a DaemonSet. */
 export interface DaemonSteps {
@@ -70,7 +70,7 @@ function updateSteps(set: DaemonSet, places: readonly NodePods[], missing: numbe
     resolveIntOrPercent(strategy?.rollingUpdate?.maxUnavailable ?? 1, wanted, 'up'),
     maxSurge === 0 ? 1 : 0,
   );
-  const isNew = ({ metadata }: Pod): boolean => metadata?.labels?.[HASH_LABEL] === facts.hash;
+  const isNew = (pod: Pod): boolean => isUpdated(pod, set, facts.hash);
   const isPodAvailable = (pod: Pod): boolean => isAvailable(pod, set.spec?.minReadySeconds, facts.now);
   const create: string[] = [];
   const remove: Pod[] = [];

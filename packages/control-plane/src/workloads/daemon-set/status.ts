@@ -1,6 +1,6 @@
 import type { DaemonSet, DaemonSetStatus } from '@bowline/kubernetes';
 import { byAge, isAvailable, isReady } from '../pods/pod-state.ts';
-import { HASH_LABEL, nodeOf, placementOn } from './daemon-pods.ts';
+import { isUpdated, nodeOf, placementOn } from './daemon-pods.ts';
 import type { DaemonFacts } from './next-steps.ts';
 
 /** daemonSetStatus returns the status that a DaemonSet should have. */
@@ -24,7 +24,7 @@ export function daemonSetStatus(set: DaemonSet, { nodes, pods, hash, now }: Daem
     counts.current++;
     if (isReady(first)) counts.ready++;
     if (isAvailable(first, set.spec?.minReadySeconds, now)) counts.available++;
-    if (first.metadata?.labels?.[HASH_LABEL] === hash) counts.updated++;
+    if (isUpdated(first, set, hash)) counts.updated++;
   }
   return {
     observedGeneration: set.metadata?.generation,
