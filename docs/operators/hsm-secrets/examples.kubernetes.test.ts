@@ -1,31 +1,22 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ensureBinaries } from '@bowline/control-plane';
 import { sharedControlPlane } from '@bowline/control-plane/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { repositoryRoot } from '../../../scripts/repository.ts';
+import { type PagePrograms, pagePrograms } from '../../../test/guide/page-programs.ts';
 import { Reader } from '../../../test/guide/reader.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'bowline-pages-'));
-const kubeconfig = join(folder, 'kubeconfig');
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const LIMITS = { timeout: 60_000, interval: 500 };
 const START = 'npm start -- --operators hsm-secrets --kubeconfig kubeconfig';
 
+let programs: PagePrograms;
 beforeAll(async () => {
   await sharedControlPlane(); // Skips the tests where there is no control plane.
-  const { paths } = await ensureBinaries(['kubectl']);
-  mkdirSync(join(folder, 'bin'));
-  symlinkSync(paths.kubectl, join(folder, 'bin/kubectl'));
-  for (const [name, text] of Object.entries(PROGRAMS)) {
-    writeFileSync(join(folder, 'bin', name), text);
-    chmodSync(join(folder, 'bin', name), 0o755);
-  }
+  programs = await pagePrograms();
 });
+afterAll(() => programs?.[Symbol.dispose]());
 
 // Update the pages with: npm run test:kubernetes -- docs/operators/hsm-secrets -u
 
@@ -63,7 +54,7 @@ it.each(['embedded', 'kubernetes'])(
     const start = `${START} --control-plane ${kind}`;
     await using reader = readerWith(start);
     // The reader starts it as it starts that of a page.
-    const page = join(folder, `${kind}.md`);
+    const page = join(programs.folder, `${kind}.md`);
     writeFileSync(page, `\`\`\`console\n$ ${start}\n\`\`\`\n`);
     await reader.read(page);
     // A device belongs to one pool.
@@ -97,22 +88,9 @@ function reportIn(line: string): { readonly hsmDeviceName: string; readonly repo
 function readerWith(background: string): Reader {
   return new Reader({
     cwd: here,
-    programs: join(folder, 'bin'),
-    env: { KUBECONFIG: kubeconfig },
+    programs: programs.bin,
+    env: { KUBECONFIG: programs.kubeconfig },
     background,
     ready: (started) => expect.poll(() => started.logged(), LIMITS).toContain('2 of 2 devices available, simulated'),
   });
 }
-
-const SOURCE = `exec node --conditions=@bowline/source --import ${JSON.stringify(join(repositoryRoot, 'node_modules/tsx/dist/esm/index.mjs'))} ${JSON.stringify(join(repositoryRoot, 'apps/bowline/src/main.ts'))}`;
-
-/** The command line from source, and `npm start`, which writes its kubeconfig where the reader finds it. */
-const PROGRAMS = {
-  bowline: `#!/usr/bin/env bash
-${SOURCE} "$@"
-`,
-  npm: `#!/usr/bin/env bash
-cd ${JSON.stringify(folder)}
-${SOURCE} up "\${@:3}"
-`,
-};

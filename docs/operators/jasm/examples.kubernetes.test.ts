@@ -1,30 +1,21 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ensureBinaries, startControlPlane, writeKubeconfig } from '@bowline/control-plane';
+import { startControlPlane, writeKubeconfig } from '@bowline/control-plane';
 import { sharedControlPlane } from '@bowline/control-plane/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { repositoryRoot } from '../../../scripts/repository.ts';
+import { type PagePrograms, pagePrograms } from '../../../test/guide/page-programs.ts';
 import { Reader } from '../../../test/guide/reader.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'bowline-pages-'));
-const kubeconfig = join(folder, 'kubeconfig');
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const LIMITS = { timeout: 60_000, interval: 500 };
 
+let programs: PagePrograms;
 beforeAll(async () => {
   await sharedControlPlane(); // Skips the tests where there is no control plane.
-  const { paths } = await ensureBinaries(['kubectl']);
-  mkdirSync(join(folder, 'bin'));
-  symlinkSync(paths.kubectl, join(folder, 'bin/kubectl'));
-  for (const [name, text] of Object.entries(PROGRAMS)) {
-    writeFileSync(join(folder, 'bin', name), text);
-    chmodSync(join(folder, 'bin', name), 0o755);
-  }
+  programs = await pagePrograms();
 });
+afterAll(() => programs?.[Symbol.dispose]());
 
 // Write the pages anew with: npm run test:kubernetes -- docs/operators/jasm -u
 
@@ -36,7 +27,7 @@ it('the commands of the pages about the mock print the output shown there', asyn
 
 it('the commands of the policy page print the output shown there', async () => {
   await using controlPlane = await startControlPlane({ kind: 'embedded' });
-  await writeKubeconfig(kubeconfig, await controlPlane.kubeconfig('admin'));
+  await writeKubeconfig(programs.kubeconfig, await controlPlane.kubeconfig('admin'));
   await using reader = readerWith(
     'bowline run --operators jasm --config examples/policy/bowline.yaml',
     'controller started',
@@ -54,7 +45,7 @@ it('the install commands of the provider pages succeed', async () => {
     workloads: false,
     nodes: 0,
   });
-  await writeKubeconfig(kubeconfig, await controlPlane.kubeconfig('admin'));
+  await writeKubeconfig(programs.kubeconfig, await controlPlane.kubeconfig('admin'));
   await using reader = readerWith('', '');
   for (const page of ['aws-secretsmanager.md', 'azure-keyvault.md', 'vault.md']) {
     await reader.read(join(here, 'providers', page));
@@ -65,24 +56,9 @@ it('the install commands of the provider pages succeed', async () => {
 function readerWith(background: string, ready: string): Reader {
   return new Reader({
     cwd: here,
-    programs: join(folder, 'bin'),
-    env: { KUBECONFIG: kubeconfig },
+    programs: programs.bin,
+    env: { KUBECONFIG: programs.kubeconfig },
     background,
     ready: (started) => expect.poll(() => started.logged(), LIMITS).toContain(ready),
   });
 }
-
-const SOURCE = `exec node --conditions=@bowline/source --import ${JSON.stringify(join(repositoryRoot, 'node_modules/tsx/dist/esm/index.mjs'))} ${JSON.stringify(join(repositoryRoot, 'apps/bowline/src/main.ts'))}`;
-
-/** The command line from source, on ports that nobody else has, and \`npm start\`, which writes its kubeconfig where the reader finds it. */
-const PROGRAMS = {
-  bowline: `#!/usr/bin/env bash
-ports=()
-if [ "$1" = run ]; then ports=(--health-address 127.0.0.1:0 --metrics-address 0); fi
-${SOURCE} "$@" "\${ports[@]}"
-`,
-  npm: `#!/usr/bin/env bash
-cd ${JSON.stringify(folder)}
-${SOURCE} up "\${@:3}"
-`,
-};
