@@ -30,14 +30,14 @@ export interface Plan {
 /** fullPlan is used for kept results: about six minutes. */
 export const fullPlan: Plan = {
   pods: 500,
-  reportRounds: 4,
+  reportRounds: 3,
   heartbeats: 6_000,
   growthHeartbeats: 1_500,
   warmUpHeartbeats: 500,
   growth: [100, 500, 2_000],
   growthRounds: 2,
   secrets: 200,
-  secretRounds: 4,
+  secretRounds: 3,
   intervals: 4,
   restartRounds: 2,
   reads: 500,
