@@ -13,8 +13,10 @@ const promoted =
 
 const fiveRequests =
   'the operator sends five requests for each Secret: it looks for a Secret of that name, creates it, sets its owner, and writes the status and an event of the HSMSecret; all but the last few of them are done when the last Secret exists';
-const wholeOperator =
-  'every command loads the whole operator and the runtime, 2.3 MB of JavaScript, of which discovery and the worker need a small part: the worker alone, as a program of its own, has 47 MB instead of 74';
+const idleDiscovery =
+  'besides Node itself it has the client of the API server, with HTTP/2 and TLS, and the schemas of its options and kinds, whose CEL rules alone are 0.5 MB of JavaScript: 15 MB of the heap are in use instead of 4 MB';
+const idleAgent =
+  'the worker has 48 MB and the agent 86 MB: besides the schemas of its options it has gRPC, with TLS and the protobuf library, which are 0.9 MB of JavaScript';
 /** All targets of a fan-out have the same reasons. */
 function fanOut(name: string, rivals: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
@@ -38,8 +40,8 @@ const reasons: Readonly<Record<string, string>> = {
   'first-sync-raw': firstSecrets,
   'first-sync-memory': promoted,
   'secrets-raw': fiveRequests,
-  'idle-discovery': wholeOperator,
-  'idle-agent': wholeOperator,
+  'idle-discovery': idleDiscovery,
+  'idle-agent': idleAgent,
   ...fanOut('children', ['apply', 'ensure']),
   ...fanOut('sync', ['raw', 'go']),
 };

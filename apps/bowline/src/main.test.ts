@@ -32,6 +32,14 @@ async function spawned(args: readonly string[], env: Readonly<Record<string, str
 const start = ['control-plane', 'start', '--kubeconfig', 'unused'];
 
 describe('bowline', { timeout: 60_000, concurrent: true }, () => {
+  it('starts the programs of operators without the command line, and reports their errors as it does', async () => {
+    const { code, out, err } = await spawned(['hsm-secrets', 'agent-worker']);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain('[BOWLINE_HSM_WORKER_WITHOUT_PARENT]');
+    expect((await spawned(['hsm-secrets', 'agent', '--help'])).out).toContain('--library');
+    expect((await spawned(['hsm-secrets', '--help'])).out).toContain('discovery');
+  });
+
   it('shows its versions as JSON', async () => {
     const { code, out } = await spawned(['version', '-o', 'json']);
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };

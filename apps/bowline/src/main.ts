@@ -1,7 +1,14 @@
 import { operators } from './operators/operators.ts';
-import { runProgram } from './program.ts';
-import { exitWhenClosed } from './terminal/closed-pipe.ts';
-import { processIo } from './terminal/io.ts';
 
-exitWhenClosed(process.stdout);
-process.exitCode = await runProgram(process.argv.slice(2), operators, processIo, process.argv[1]);
+const [operator = '', name = ''] = process.argv.slice(2);
+const load = Object.hasOwn(operators, operator) ? operators[operator]?.programs?.[name] : undefined;
+// The command line is loaded only now: a program of an operator does not need it.
+if (!load) await (await import('./run-main.ts')).runMain(operators);
+else {
+  try {
+    const run = await load();
+    await run();
+  } catch (error) {
+    (await import('./run-main.ts')).fail(error);
+  }
+}

@@ -4,7 +4,7 @@ import { controlPlaneCommand } from './commands/control-plane.ts';
 import { superviseCommand } from './commands/supervise.ts';
 import { versionCommand } from './commands/version.ts';
 import { findPlugin, pluginName } from './operators/kubectl-plugin.ts';
-import type { Registry } from './operators/registry.ts';
+import { loadCommands, type Registry } from './operators/registry.ts';
 import { exitCodeHelp, exitCodes } from './terminal/exit-codes.ts';
 import { type Io, processIo } from './terminal/io.ts';
 import { report } from './terminal/report.ts';
@@ -88,12 +88,12 @@ async function assemble(args: readonly string[], registry: Registry, io: Io): Pr
       word === name ? await load({ registry, args: rest, io }) : new Command(name).description(summary),
     );
   }
-  const operator = word === undefined || !Object.hasOwn(registry, word) ? undefined : registry[word];
-  if (operator) {
+  const registered = word === undefined || !Object.hasOwn(registry, word) ? undefined : registry[word];
+  if (word !== undefined && registered) {
     const { operatorCommands } = await import('./commands/operator-commands.ts');
-    const { summary, load } = operator;
-    const command = new Command(word);
-    program.addCommand(operatorCommands({ operator: await load(), summary, prefix: `bowline ${word}` }, command, io));
+    const operator = await loadCommands(word, registered, rest[0]);
+    const { summary } = registered;
+    program.addCommand(operatorCommands({ operator, summary, prefix: `bowline ${word}` }, new Command(word), io));
   }
   program
     .addCommand(controlPlaneCommand(io))

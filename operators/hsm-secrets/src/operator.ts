@@ -10,7 +10,6 @@ import {
 } from '@bowline/runtime';
 import { authorityPermissions, CertificateAuthority } from '@bowline/runtime/certificates';
 import { KeyStream } from '@bowline/runtime/controller';
-import { agentCommand, agentWorkerCommand } from './agent/agent-command.ts';
 import { AgentClients } from './agent-client/agent-clients.ts';
 import { AgentDirectory, type Agents } from './agent-client/agent-directory.ts';
 import { agentsController } from './agents/controller.ts';
@@ -24,8 +23,6 @@ import { type Config, config } from './config.ts';
 import type { Deps } from './deps.ts';
 import { deviceController } from './device/controller.ts';
 import { MTLS_MANAGED_BY, reconcile as reconcileDevice } from './device/reconcile.ts';
-import { DevicePlugins } from './device-plugin/device-plugins.ts';
-import { discoveryCommand } from './discovery/discovery-command.ts';
 import { discoveryRole } from './guard/discovery-role.ts';
 import { accountsBinding, accountsPolicy, guardsOf, reportsBinding, reportsPolicy } from './guard/report-policies.ts';
 import { apiPermissions } from './http-api/api-permissions.ts';
@@ -39,6 +36,7 @@ import { HsmMetrics } from './metrics.ts';
 import { migrateCommand } from './migration/migrate-command.ts';
 import { mirrorController } from './mirroring/controller.ts';
 import { reconcile as reconcileMirror } from './mirroring/reconcile.ts';
+import { nodeCommands } from './node-commands.ts';
 import { poolController, reportsController } from './pool/controller.ts';
 import { reconcile as reconcilePool } from './pool/reconcile.ts';
 import { runTogether } from './processes/run-together.ts';
@@ -87,16 +85,7 @@ export function hsmSecretsWith(options: HsmSecretsOptions = {}): Operator {
       { name: 'api-leader', leaderOnly: true, run: (signal, { leadApi }) => leadApi(signal) },
       { name: 'simulation', leaderOnly: true, run: (signal, { simulate }) => simulate(signal) },
     ],
-    commands: [
-      discoveryCommand({
-        consumer: ({ namespace, device, log }) => new DevicePlugins({ owner: `${namespace}/${device}`, log }),
-      }),
-      agentCommand,
-      agentWorkerCommand,
-      ...apiCommands,
-      migrateCommand,
-      ...simulateCommands,
-    ],
+    commands: [...Object.values(nodeCommands), ...apiCommands, migrateCommand, ...simulateCommands],
     kubectlPlugin: 'hsm',
     companions: [discoveryRole, reportsPolicy, reportsBinding, accountsPolicy, accountsBinding, cliAccount, apiService],
     permissions: permissionsFor,

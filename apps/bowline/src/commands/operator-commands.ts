@@ -1,9 +1,10 @@
-import { BowlineError, type Operator } from '@bowline/runtime';
+import { BowlineError } from '@bowline/runtime';
 import { inputFlagName, LOG_LEVELS, type Command as OperatorCommand } from '@bowline/runtime/manager';
 import { Argument, Command, Option } from 'commander';
 import { addClusterOptions } from '../cluster/connect-cluster.ts';
 import { type Flag, flagsOf, optionOf } from '../config/flags.ts';
 import { DEFAULT_NAMESPACE } from '../install/names.ts';
+import type { CommandsOf } from '../operators/registry.ts';
 import type { Io } from '../terminal/io.ts';
 import { outputOption } from '../terminal/output-format.ts';
 import { inputOptions } from './operator-command-inputs.ts';
@@ -11,7 +12,7 @@ import { runOperatorCommand } from './run-operator-command.ts';
 
 /** OperatorProgram is what the commands of an operator belong to: `bowline <operator>`, or a kubectl plugin. */
 export interface OperatorProgram {
-  readonly operator: Operator;
+  readonly operator: CommandsOf;
   /** One line for the help. */
   readonly summary: string;
   /** The words before the name of a command: `bowline jasm`, `kubectl hsm`. */

@@ -13,6 +13,11 @@ export const operators: Registry = {
     summary: 'HSM secrets: finds HSM devices, groups them into pools and delivers their secrets',
     kubectlPlugin: 'hsm',
     load: async () => (await import('@bowline/hsm-secrets')).hsmSecrets,
+    commands: {
+      agent: async () => (await import('@bowline/hsm-secrets/node-commands')).nodeCommands.agent,
+      discovery: async () => (await import('@bowline/hsm-secrets/node-commands')).nodeCommands.discovery,
+    },
+    programs: { 'agent-worker': async () => (await import('@bowline/hsm-secrets/agent-worker')).runWorker },
   },
   jasm: {
     summary: 'JASM: syncs secrets from external stores into Secrets, as requested by pods',

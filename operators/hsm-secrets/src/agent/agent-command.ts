@@ -52,15 +52,3 @@ export const agentCommand: Command = command({
     await runAgent({ worker, tlsFolder, listen, healthListen, pcscd, log }, signal);
   },
 });
-
-/** agentWorkerCommand is the hidden command of the process that uses the PKCS#11 module; the agent starts it. */
-export const agentWorkerCommand: Command = command({
-  name: 'agent-worker',
-  summary: 'Internal: uses the token as instructed by the agent.',
-  hidden: true,
-  longRunning: true,
-  run: async ({ signal }) => {
-    const { runWorker } = await import('./worker/run-worker.ts');
-    await runWorker(signal);
-  },
-});

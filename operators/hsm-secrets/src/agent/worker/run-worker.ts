@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { basename, dirname } from 'node:path';
 import { BowlineError, type Clock, systemClock } from '@bowline/machinery';
 import { loadPkcs11 } from '../../pkcs11/load-pkcs11.ts';
@@ -14,10 +15,10 @@ import type { ProvisionedToken, WorkerConfig, WorkerRequest, WorkerResponse } fr
 const CRASHED = 70;
 
 /**
- * runWorker executes the calls of the parent process, which sends one at a time, until the parent disappears or the
- * signal is aborted. A token's module may crash or block the process: the parent notices both.
+ * runWorker executes the calls of the parent process, which sends one at a time, until the parent disconnects or
+ * disappears. A token's module may crash or block the process: the parent notices both.
  */
-export async function runWorker(signal: AbortSignal): Promise<void> {
+export async function runWorker(): Promise<void> {
   if (!process.send) {
     throw new BowlineError(
       'BOWLINE_HSM_WORKER_WITHOUT_PARENT',
@@ -40,12 +41,9 @@ export async function runWorker(signal: AbortSignal): Promise<void> {
       void respond(service, message).then((response) => send(response));
     }
   });
-  await new Promise<void>((resolve) => {
-    process.on('disconnect', resolve);
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-  // An open channel keeps the process alive.
-  if (process.connected) process.disconnect?.();
+  // A terminal sends signals to all processes. The parent lets the current call end, and disconnects.
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {});
+  await once(process, 'disconnect');
 }
 
 async function respond(

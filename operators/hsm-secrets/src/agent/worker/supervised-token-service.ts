@@ -180,7 +180,10 @@ async function callOf(worker: WorkerProcess, method: WorkerMethod, args: readonl
   }
 }
 
-/** The program may have been started through a link, such as that of a kubectl plugin, which has other commands. */
+/**
+ * The command line starts `agent-worker` without its other commands. It may have been started through a link, such as
+ * that of a kubectl plugin.
+ */
 function defaultCommand(): WorkerCommand {
   const main = realpathSync(process.argv[1] ?? '');
   return { program: process.execPath, args: [...process.execArgv, main, 'hsm-secrets', 'agent-worker'] };
