@@ -379,7 +379,7 @@ it('changes the PIN, and reports PINs that are wrong or uncertain', async () => 
     sources.add('health of agents', await runningDevice(serialNumber).agent.health('/readyz'));
     await failing(runningDevice(serialNumber).service.read('team/db'), reason);
     await failing(runningDevice(serialNumber).service.changePin(Buffer.from(WRONG_PIN)), reason);
-    expect((await command(['rotate-pin'], { hidden: NEW_PIN })).out).toContain(`not ${serialNumber}`);
+    expect((await command(['rotate-pin'], { hidden: NEW_PIN })).err).toContain(`not ${serialNumber}`);
   };
   await refused('S1', WRONG_PIN, 'PINIncorrect', false);
   await call('POST', 'hsm/retry-pin', {});

@@ -67,7 +67,7 @@ it('scenario 37: finds a device by its name', async () => {
   await c.createDevice(name, { discovery: { usb: [{ vendorId: '20a0', productId: '4230' }] } });
   expect(await run(['devices', '--device', name])).toEqual({ code: 0, out: '', err: 'There are no devices.\n' });
   await c.admin.delete(HSMDevice, { namespace: c.namespace, name });
-  const { code, err } = await run(['devices', '--device', 'other']);
+  const { code, err } = await run(['devices', '--device', `absent-in-${c.namespace}`]);
   expect([code, err]).toEqual([2, expect.stringContaining('kubectl get hsmdevices -A lists them')]);
 });
 

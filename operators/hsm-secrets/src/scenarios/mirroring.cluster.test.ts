@@ -94,7 +94,8 @@ it('scenario 36 with ReadOnly copies the primary device, and fails over when it 
   await c.report(await c.discoveryPod('pico', c.nodes[0] ?? ''), []);
   const moved = await c.untilPool('pico', ({ mirroring }: PoolStatus) => mirroring?.primarySerial === 'B');
   expect(moved.status?.mirroring).toMatchObject({ failoverCount: 1, primaryNode: c.nodes[1] });
+  await c.idle();
   await b.write('db', { password: 'after failover' });
-  await c.advanceTime(MINUTE_MS);
+  await c.advanceTime(2 * MINUTE_MS);
   expect(await passwords([b, other])).toEqual(['after failover', 'after failover']);
 });

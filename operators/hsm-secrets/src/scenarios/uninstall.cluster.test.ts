@@ -15,7 +15,8 @@ const registry = { 'hsm-secrets': { summary: 'HSM', load: () => Promise.resolve(
 const spec = { pkcs11: { libraryPath: '/usr/lib/pkcs11.so', pinSecret: { name: 'pin', key: 'pin' } } };
 
 it('uninstall removes discovery and agents, and keeps HSMDevices, pools, HSMSecrets and Secrets for a new install', async () => {
-  await using c = await secretsCluster({ spec });
+  // Workloads are kept while another install could use them.
+  await using c = await secretsCluster({ spec, isolation: 'control-plane' });
   await using files = await temporaryFiles();
   const { admin, namespace } = c;
   const discovery = { namespace, name: discoveryName(DEVICE) };
