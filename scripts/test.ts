@@ -33,7 +33,7 @@ const cores = availableParallelism();
 const suites: Readonly<Record<string, Suite>> = {
   unit: { projects: ['node'], workers: cores },
   // A test on a control plane waits for it part of the time.
-  node: { projects: ['embedded'], workers: cores + 1 },
+  node: { projects: ['embedded'], workers: cores + 2 },
   kubernetes: { projects: ['kubernetes'], workers: cores + 1 },
 };
 /** More failed files than this are not a coincidence; running them again would only take time. */
