@@ -14,7 +14,7 @@ const promoted =
 const fiveRequests =
   'the operator sends five requests for each Secret: it looks for a Secret of that name, creates it, sets its owner, and writes the status and an event of the HSMSecret; all but the last few of them are done when the last Secret exists';
 const twoCores =
-  'the loop alone keeps both cores busy with the API server; the operator needs 1.0 s of processor time in addition, and the API server sends each pod to its two watches and writes a status that grows to 500 devices 18 times';
+  'the loop alone keeps both cores busy, most of it with the API server; the operator needs 1.0 s of processor time in addition, and the API server serves its watch and writes a status that grows to 500 devices 18 times';
 const threeProcesses =
   'about 0.9 ms of a read is the token layer, which lists the objects of the token before it reads; the rest is gRPC over TLS and the channel to the worker, three processes on two cores';
 const idleDiscovery =
