@@ -13,10 +13,8 @@ const promoted =
 
 const fiveRequests =
   'the operator sends five requests for each Secret: it looks for a Secret of that name, creates it, sets its owner, and writes the status and an event of the HSMSecret; all but the last few of them are done when the last Secret exists';
-const twoCores =
-  'the loop alone keeps both cores busy, most of it with the API server; the operator needs 1.0 s of processor time in addition, and the API server serves its watch and writes a status that grows to 500 devices 18 times';
 const eachHeartbeat =
-  'a third of it is reading and parsing the watch, which the bare watch does too; 14 % is parsing the report, which is untrusted input, 15 % the runs that record when each report was observed, and 6 % the cache with its indexes; within the noise the ratio is the target';
+  'a third of it is reading and parsing the watch, which the bare watch does too; 14 % is parsing the report, which is untrusted input, 15 % the runs that record when each report was observed, and 6 % the cache with its indexes';
 const threeProcesses =
   'agent and worker are idle for three quarters of the time: a read wakes caller, agent and worker in turn, six times; about 0.9 ms of it is the token layer, which lists the objects of the token before it reads';
 const idleDiscovery =
@@ -45,7 +43,6 @@ const reasons: Readonly<Record<string, string>> = {
   'cold-sync-peak-client-node': nursery,
   'first-sync-raw': firstSecrets,
   'first-sync-memory': promoted,
-  'reports-raw': twoCores,
   'heartbeats-cpu': eachHeartbeat,
   'secrets-raw': fiveRequests,
   'reads-pkcs11js': threeProcesses,
