@@ -12,7 +12,7 @@ import { desiredDaemonSet } from './desired-daemon-set.ts';
 /** MTLS_MANAGED_BY is set on a Secret with certificates that another controller maintains: it is only read. */
 export const MTLS_MANAGED_BY = 'hsm.j5t.io/mtls-managed-by';
 
-/** How often a DaemonSet with another selector is tried again, at least. */
+/** The longest time between two attempts to replace a DaemonSet with another selector. */
 const MAX_CONFLICT_RETRY_MS = 60_000;
 
 /** A check of the certificate is not worth a shorter timer. */

@@ -2,6 +2,8 @@ import {
   DaemonSet,
   Deployment,
   type KubernetesObject,
+  keyOf,
+  keyString,
   type ObjectMeta,
   type Resource,
   Secret,
@@ -58,7 +60,7 @@ export async function findObjects(client: Client, scope: Scope, signal: AbortSig
   const deployments = new Set<string>();
   const workloads = await all(Deployment, {
     keep: (each) => {
-      deployments.add(keyText(each));
+      deployments.add(keyString(keyOf(each)));
       return isOlderManager(each) || isOlderAgent(each);
     },
   });
@@ -76,7 +78,7 @@ export async function findObjects(client: Client, scope: Scope, signal: AbortSig
     deployments,
     agents: workloads.filter(isOlderAgent),
     daemonSets: await all(DaemonSet, {
-      keep: (each) => discoveryNames.has(keyText(each)) || (isOlderDiscovery(each) && !hasController(each)),
+      keep: (each) => discoveryNames.has(keyString(keyOf(each))) || (isOlderDiscovery(each) && !hasController(each)),
     }),
   };
 }
@@ -98,9 +100,4 @@ async function select<T extends KubernetesObject>(
     for await (const { items } of client.pages(resource, { ...options, namespace })) kept.push(...items.filter(keep));
   }
   return kept;
-}
-
-/** keyText returns `namespace/name` of an object. */
-export function keyText({ metadata }: KubernetesObject): string {
-  return `${metadata?.namespace}/${metadata?.name}`;
 }

@@ -5,7 +5,7 @@ import { hasStoredStatus } from './stored-status.ts';
 
 const USB = { vendorId: '20a0', productId: '4230' };
 
-/** Objects in an older form are not HSMDevices of today. */
+/** Objects in an older form are not current HSMDevices. */
 function stored(spec: object, metadata: object = {}, others: object = {}): HSMDevice {
   return { metadata: { namespace: 'shop', name: 'pico', ...metadata }, spec, ...others } as unknown as HSMDevice;
 }
@@ -14,7 +14,7 @@ const saved = (fields: unknown) => ({ annotations: { [SAVED_SPEC]: JSON.stringif
 
 describe('fieldsToSave', () => {
   it.each([
-    ['nothing of an HSMDevice of today', stored({ deviceType: 'PicoHSM', discovery: { usb: [USB] } }), undefined],
+    ['nothing of a current HSMDevice', stored({ deviceType: 'PicoHSM', discovery: { usb: [USB] } }), undefined],
     ['nothing of members that are hidden', stored({ discovery: { usb: {} } }), undefined],
     ['a selection that is one object', stored({ discovery: { usb: USB } }), { usb: [USB] }],
     ['the path of the library', stored({ pkcs11LibraryPath: '/lib.so' }), { libraryPath: '/lib.so' }],
@@ -28,7 +28,7 @@ describe('fieldsToSave', () => {
 });
 
 describe('rewriteDevice', () => {
-  it('changes nothing of an HSMDevice of today', () => {
+  it('changes nothing of a current HSMDevice', () => {
     const device = stored({ deviceType: 'PicoHSM', discovery: { usb: [USB] } });
     expect(rewriteDevice(device).changes).toEqual([]);
   });
@@ -49,7 +49,7 @@ describe('rewriteDevice', () => {
     expect(rewriteDevice(rewritten).changes).toEqual([]);
   });
 
-  it('keeps values of today that were set after fields were saved', () => {
+  it('keeps current values that were set after fields were saved', () => {
     const device = stored(
       { discovery: { usb: [{ vendorId: '1111', productId: '2222' }] }, pkcs11: { libraryPath: '/new.so' } },
       saved({ usb: [USB], libraryPath: '/lib.so' }),

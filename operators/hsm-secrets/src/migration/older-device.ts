@@ -4,21 +4,21 @@ import { GROUP } from '../api/names.ts';
 import { hasStoredStatus, withoutStatus } from './stored-status.ts';
 
 /**
- * SAVED_SPEC is the annotation in which the migration keeps fields of an HSMDevice that the definition of today cannot
+ * SAVED_SPEC is the annotation in which the migration keeps fields of an HSMDevice that the current definition cannot
  * read, as JSON, from before the definition is replaced until the HSMDevice is rewritten.
  */
 export const SAVED_SPEC: string = `${GROUP}/saved-spec`;
 
-/** SavedSpec holds these fields, in the form of today. */
+/** SavedSpec holds these fields, in the current form. */
 interface SavedSpec {
   readonly usb?: readonly unknown[];
   readonly libraryPath?: string;
 }
 
-/** Rewritten is an HSMDevice in the form of today. */
+/** Rewritten is an HSMDevice in the current form. */
 export interface Rewritten {
   readonly device: HSMDevice;
-  /** What was changed; empty if the HSMDevice has the form of today. */
+  /** What was changed; empty if the HSMDevice has the current form. */
   readonly changes: readonly string[];
   /** Why a field cannot be converted. */
   readonly problem?: string;
@@ -34,7 +34,7 @@ export function fieldsToSave(device: HSMDevice): string | undefined {
   return isSameJson(savedFields(device), older) ? undefined : JSON.stringify(older);
 }
 
-/** rewriteDevice converts an HSMDevice that is stored in an older form. Fields that have a value of today are kept. */
+/** rewriteDevice converts an HSMDevice that is stored in an older form. Current fields that are set are kept. */
 export function rewriteDevice(device: HSMDevice): Rewritten {
   const changes: string[] = [];
   const fields = { ...savedFields(device), ...olderFields(device) };
@@ -51,16 +51,16 @@ export function rewriteDevice(device: HSMDevice): Rewritten {
     spec = { ...spec, pkcs11: { autoProvision: false, ...spec.pkcs11, libraryPath } };
     changes.push('move spec.pkcs11LibraryPath to spec.pkcs11.libraryPath');
   }
-  const { pkcs11LibraryPath: _, ...today } = spec as HSMDevice['spec'] & { readonly pkcs11LibraryPath?: unknown };
+  const { pkcs11LibraryPath: _, ...current } = spec as HSMDevice['spec'] & { readonly pkcs11LibraryPath?: unknown };
   const { [SAVED_SPEC]: saved, ...annotations } = device.metadata?.annotations ?? {};
   if (saved !== undefined) changes.push(`remove the annotation ${SAVED_SPEC}`);
-  const rewritten = { ...device, metadata: { ...device.metadata, annotations }, spec: today };
+  const rewritten = { ...device, metadata: { ...device.metadata, annotations }, spec: current };
   if (!hasStoredStatus(device)) return { device: rewritten, changes };
   return { device: withoutStatus(rewritten), changes: [...changes, 'drop the stored status'] };
 }
 
 const UNREADABLE =
-  'the stored value of spec.discovery.usb is one object, which the definition of today hides; set spec.discovery.usb to a list, or apply the older definition again and run the migration before it is replaced';
+  'the stored value of spec.discovery.usb is one object, which the current definition hides; set spec.discovery.usb to a list, or apply the older definition again and run the migration before it is replaced';
 
 /** olderFields returns the fields that are readable in their older form. */
 function olderFields({ spec }: HSMDevice): SavedSpec {

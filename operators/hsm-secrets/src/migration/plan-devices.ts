@@ -1,17 +1,17 @@
-import { type DaemonSet, keyOf } from '@bowline/kubernetes';
+import { type DaemonSet, keyOf, keyString } from '@bowline/kubernetes';
 import { describeProblems, isSameJson } from '@bowline/machinery';
 import { fieldManagerOf } from '@bowline/runtime/writing';
 import { HSMDevice } from '../api/hsm-device.ts';
 import { HSMPool } from '../api/hsm-pool.ts';
 import { discoveryName, OPERATOR, poolName } from '../api/names.ts';
 import { desiredDaemonSet } from '../device/desired-daemon-set.ts';
-import { type Found, keyText } from './find-objects.ts';
+import type { Found } from './find-objects.ts';
 import { fieldsToSave, rewriteDevice } from './older-device.ts';
 import { isOlderDiscovery } from './older-workloads.ts';
 import type { PlannedStep } from './step.ts';
 import { planStatus } from './stored-status.ts';
 
-/** planSaves returns the steps that keep fields which the definitions of today hide, before these are applied. */
+/** planSaves returns the steps that keep fields which the current definitions hide, before these are applied. */
 export function planSaves({ devices }: Pick<Found, 'devices'>): readonly PlannedStep[] {
   return devices.filter(isKept).flatMap((device) => {
     const saved = fieldsToSave(device);
@@ -25,8 +25,8 @@ export function planDevices({ devices, pools, daemonSets }: Found): readonly Pla
   return devices.filter(isKept).flatMap((device) => {
     const namespace = device.metadata?.namespace;
     const name = device.metadata?.name ?? '';
-    const pool = pools.find((each) => keyText(each) === `${namespace}/${poolName(name)}`);
-    const daemonSet = daemonSets.find((each) => keyText(each) === `${namespace}/${discoveryName(name)}`);
+    const pool = pools.find((each) => keyString(keyOf(each)) === `${namespace}/${poolName(name)}`);
+    const daemonSet = daemonSets.find((each) => keyString(keyOf(each)) === `${namespace}/${discoveryName(name)}`);
     // The manager does not use an HSMDevice that is not valid: what it has must stay. The same holds for its discovery
     // if there is no pool.
     const rewrite = planRewrite(device);
@@ -61,7 +61,7 @@ function planPool(device: HSMDevice, pool: HSMPool | undefined): readonly Planne
   if (!pool) {
     return [{ state: 'planned', object, action: 'create', change: { type: 'write-pool', device } }];
   }
-  // Stored by an older operator, it may lack what the definition of today requires.
+  // Stored by an older operator, it may lack what the current definition requires.
   const reference: string | undefined = pool.spec?.hsmDeviceRef;
   const status = planStatus(HSMPool, pool);
   if (reference === device.metadata?.name) return status;
@@ -84,7 +84,7 @@ function planDiscovery(device: HSMDevice, daemonSet: DaemonSet | undefined): rea
   if (!daemonSet || daemonSet.metadata?.deletionTimestamp !== undefined || hasOurSelector(device, daemonSet)) return [];
   const controller = daemonSet.metadata?.ownerReferences?.find((owner) => owner.controller === true);
   const isOfDevice = controller?.uid === device.metadata?.uid;
-  const object = `DaemonSet ${keyText(daemonSet)}`;
+  const object = `DaemonSet ${keyString(keyOf(daemonSet))}`;
   if (controller ? !isOfDevice : !isOlderDiscovery(daemonSet)) {
     const next = `delete or rename it; discovery of ${nameOf(device)} needs this name`;
     return [{ state: 'blocked', object, action: 'is not of the older operator, and has another selector', next }];
@@ -120,7 +120,7 @@ function planned(device: HSMDevice, action: string): { state: 'planned'; object:
 }
 
 function nameOf(device: HSMDevice): string {
-  return `HSMDevice ${keyText(device)}`;
+  return `HSMDevice ${keyString(keyOf(device))}`;
 }
 
 function describe(problems: ReturnType<typeof HSMDevice.validate>): string | undefined {

@@ -1,7 +1,7 @@
-import { DaemonSet, Deployment, type KubernetesObject, type Resource } from '@bowline/kubernetes';
+import { DaemonSet, Deployment, type KubernetesObject, keyOf, keyString, type Resource } from '@bowline/kubernetes';
 import type { HSMPool } from '../api/hsm-pool.ts';
 import { discoveryName, LABELS, poolName } from '../api/names.ts';
-import { type Found, keyText } from './find-objects.ts';
+import type { Found } from './find-objects.ts';
 import { hasController, isOlderAgent, isOlderDiscovery } from './older-workloads.ts';
 import { isReady } from './plan-devices.ts';
 import type { PlannedStep } from './step.ts';
@@ -34,7 +34,7 @@ function leftoversIn({ agents, daemonSets, devices }: Found): readonly Leftover[
       action: 'delete the agent of the older operator',
     })),
     ...daemonSets
-      .filter((object) => isOlder(object) && !replaced.has(keyText(object)))
+      .filter((object) => isOlder(object) && !replaced.has(keyString(keyOf(object))))
       .map((object) => ({
         ...{ resource: DaemonSet, object, isOlder },
         action: 'delete the discovery of the older operator',
@@ -46,9 +46,10 @@ function leftoversIn({ agents, daemonSets, devices }: Found): readonly Leftover[
 function poolsOf(object: KubernetesObject, { pools, devices }: Found): readonly (HSMPool | undefined)[] {
   const { namespace, labels } = object.metadata ?? {};
   const device = labels?.[LABELS.device];
-  if (device !== undefined) return [pools.find((pool) => keyText(pool) === `${namespace}/${poolName(device)}`)];
+  if (device !== undefined)
+    return [pools.find((pool) => keyString(keyOf(pool)) === `${namespace}/${poolName(device)}`)];
   return devices.map(({ metadata }) =>
-    pools.find((pool) => keyText(pool) === `${metadata?.namespace}/${poolName(metadata?.name ?? '')}`),
+    pools.find((pool) => keyString(keyOf(pool)) === `${metadata?.namespace}/${poolName(metadata?.name ?? '')}`),
   );
 }
 
@@ -57,13 +58,13 @@ function planLeftover(
   pools: readonly (HSMPool | undefined)[],
   deleteOld: boolean,
 ): PlannedStep {
-  const named = { object: `${resource.kind} ${keyText(object)}`, action };
+  const named = { object: `${resource.kind} ${keyString(keyOf(object))}`, action };
   if (pools.length === 0 || pools.includes(undefined)) {
     const { namespace, name } = object.metadata ?? {};
     const byHand = `kubectl delete ${resource.kind.toLowerCase()} ${name} -n ${namespace}`;
     return { state: 'optional', ...named, next: `no HSMPool replaces it; if it is not needed: ${byHand}` };
   }
-  const unready = pools.filter((pool) => pool && !isReady(pool)).map((pool) => (pool ? keyText(pool) : ''));
+  const unready = pools.filter((pool) => pool && !isReady(pool)).map((pool) => (pool ? keyString(keyOf(pool)) : ''));
   const wait = `run the migration again when ${unready.length === 1 ? 'the HSMPool' : 'the HSMPools'} ${unready.join(', ')} ${unready.length === 1 ? 'is' : 'are'} Ready`;
   if (!deleteOld) {
     const flags = 'pass --run --delete-old to delete it';

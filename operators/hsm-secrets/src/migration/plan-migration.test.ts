@@ -46,7 +46,7 @@ function plan(found: Partial<Found>, deleteOld = false): readonly string[] {
 }
 
 describe('planMigration', () => {
-  it('has no steps for objects of today', () => {
+  it('has no steps for current objects', () => {
     expect(plan({})).toEqual([]);
   });
 

@@ -1,7 +1,8 @@
+import { keyOf, keyString } from '@bowline/kubernetes';
 import { HSMDevice } from '../api/hsm-device.ts';
 import { HSMPool } from '../api/hsm-pool.ts';
 import { HSMSecret } from '../api/hsm-secret.ts';
-import { type Found, keyText } from './find-objects.ts';
+import type { Found } from './find-objects.ts';
 import { isRunning } from './older-workloads.ts';
 import { later, planDevices, planSaves } from './plan-devices.ts';
 import { planLeftovers } from './plan-leftovers.ts';
@@ -14,7 +15,7 @@ export interface PlanOptions {
   readonly deleteOld: boolean;
 }
 
-/** TAKE_OVER is the command that installs the definitions of today, or takes over those of another owner. */
+/** TAKE_OVER is the command that installs the current definitions, or takes over those of another owner. */
 const TAKE_OVER = 'bowline crds --operators hsm-secrets | kubectl apply --server-side --force-conflicts -f -';
 
 /**
@@ -44,7 +45,7 @@ function gated(steps: readonly PlannedStep[], isOpen: boolean): readonly Planned
 function planManagers({ managers }: Found): readonly PlannedStep[] {
   return managers.filter(isRunning).map((manager) => ({
     state: 'blocked',
-    object: `Deployment ${keyText(manager)}`,
+    object: `Deployment ${keyString(keyOf(manager))}`,
     action: 'the older operator runs',
     next: `kubectl scale deployment ${manager.metadata?.name} -n ${manager.metadata?.namespace} --replicas=0`,
   }));
@@ -75,7 +76,7 @@ const MAX_LISTED = 10;
 /** These are dropped on purpose, or saved before. */
 const EXPECTED = /^(?:status(?:\.|$)|spec\.(?:discovery\.usb\.|pkcs11LibraryPath$|hsmDeviceRefs))/;
 
-/** lostFields returns the fields of objects that the definition of today does not have. */
+/** lostFields returns the fields of objects that the current definition does not have. */
 function lostFields(kind: string, { devices, pools, secrets }: Found): readonly string[] {
   const unknown = [
     ...(kind === HSMDevice.kind ? devices.map((each) => ({ each, fields: HSMDevice.unknownFields(each) })) : []),
@@ -83,7 +84,7 @@ function lostFields(kind: string, { devices, pools, secrets }: Found): readonly 
     ...(kind === HSMSecret.kind ? secrets.map((each) => ({ each, fields: HSMSecret.unknownFields(each) })) : []),
   ];
   const lost = unknown.flatMap(({ each, fields }) =>
-    fields.filter((field) => !EXPECTED.test(field)).map((field) => `${field} of ${keyText(each)}`),
+    fields.filter((field) => !EXPECTED.test(field)).map((field) => `${field} of ${keyString(keyOf(each))}`),
   );
   const more = lost.length - MAX_LISTED;
   return more > 0 ? [...lost.slice(0, MAX_LISTED), `${more} more fields`] : lost;

@@ -1,3 +1,4 @@
+import { keyOf, keyString } from '@bowline/kubernetes';
 import { describeProblems } from '@bowline/machinery';
 import { fieldManagerOf } from '@bowline/runtime/writing';
 import { HSMSecret } from '../api/hsm-secret.ts';
@@ -5,7 +6,7 @@ import { LABELS, MANAGER, OPERATOR } from '../api/names.ts';
 import { secretNameOf } from '../secret/delivered-secret.ts';
 import { belongsTo, ownDeployments } from '../secret/parent.ts';
 import { SECRET_ANNOTATIONS } from '../secret/secrets.ts';
-import { type Found, keyText } from './find-objects.ts';
+import type { Found } from './find-objects.ts';
 import type { PlannedStep } from './step.ts';
 import { planStatus } from './stored-status.ts';
 
@@ -26,7 +27,7 @@ function planValidity(secret: HSMSecret): readonly PlannedStep[] {
   if (problems.length === 0) return [];
   const next = `correct it with kubectl edit hsmsecret ${secret.metadata?.name} -n ${secret.metadata?.namespace}`;
   const action = `is not valid: ${describeProblems(problems)}`;
-  return [{ state: 'blocked', object: `HSMSecret ${keyText(secret)}`, action, next }];
+  return [{ state: 'blocked', object: `HSMSecret ${keyString(keyOf(secret))}`, action, next }];
 }
 
 const SECRET_MANAGER = fieldManagerOf(OPERATOR, 'secret');
@@ -53,7 +54,7 @@ function planParents(found: Found): readonly PlannedStep[] {
 
 /** parentOf returns the parent of an HSMSecret, as `namespace/name`; undefined if it is the manager. */
 function parentOf(stored: HSMSecret, { managerNamespace }: Found): string | undefined {
-  // Objects of older definitions lack the defaults of today.
+  // Objects of older definitions lack the current defaults.
   const secret = HSMSecret.withDefaults(stored);
   const { parentRef } = secret.spec;
   if (parentRef === undefined || belongsTo(secret, ownDeployments(managerNamespace))) return undefined;
@@ -63,14 +64,14 @@ function parentOf(stored: HSMSecret, { managerNamespace }: Found): string | unde
 /** A Deployment that exists, and is not that of the older operator, serves HSMSecrets of its own. */
 function isOfOther(secret: HSMSecret, found: Found): boolean {
   const parent = parentOf(secret, found);
-  if (parent === undefined || found.managers.some((manager) => keyText(manager) === parent)) return false;
+  if (parent === undefined || found.managers.some((manager) => keyString(keyOf(manager)) === parent)) return false;
   return found.deployments.has(parent) || (secret.spec.parentRef?.kind ?? 'Deployment') !== 'Deployment';
 }
 
 /** A Secret that the older operator delivered is not written by this one unless its user hands it over. */
 function planDelivered(secret: HSMSecret, { delivered }: Found): readonly PlannedStep[] {
   const { namespace, name = '', uid } = secret.metadata ?? {};
-  const target = delivered.find((each) => keyText(each) === `${namespace}/${secretNameOf(secret)}`)?.metadata;
+  const target = delivered.find((each) => keyString(keyOf(each)) === `${namespace}/${secretNameOf(secret)}`)?.metadata;
   const isOfHSMSecret = target?.ownerReferences?.some((owner) => owner.uid === uid);
   if (!target || !isOfHSMSecret || target.labels?.[LABELS.managedBy] === MANAGER) return [];
   const where = `secret ${target.name} -n ${namespace}`;

@@ -28,8 +28,8 @@ export function withoutStatus<T extends KubernetesObject>(object: T): T {
 }
 
 /**
- * planStatus returns the step that drops a status in an older form. The manager continues from the status that it finds,
- * so it could never write one that is not valid.
+ * planStatus returns the step that drops a status in an older form. The manager keeps what it
+ * does not own, and the API server refuses every status with an invalid part.
  */
 export function planStatus(
   resource: Pick<CustomResource, 'validate'> & Extract<PlannedStep['change'], { type: 'drop-status' }>['resource'],

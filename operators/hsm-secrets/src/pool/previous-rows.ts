@@ -9,7 +9,7 @@ export interface PreviousRows {
 
 /**
  * previousRows returns the rows of a status that can be continued. A row that an older operator has written may lack
- * what the schema of today requires, and the API server would refuse every status that has it.
+ * what the current schema requires, and the API server would refuse every status that has it.
  */
 export function previousRows({ reportingPods = [], aggregatedDevices = [] }: PoolStatus = {}): PreviousRows {
   return { pods: reportingPods.filter(isPodRow), devices: aggregatedDevices.filter(isDeviceRow) };
