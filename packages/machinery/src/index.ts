@@ -20,6 +20,7 @@ export type { ValidityOptions } from './certificates/validity.ts';
 export { type Clock, sleepOn, type Timer } from './clock/clock.ts';
 export { systemClock } from './clock/system-clock.ts';
 export { VirtualClock, type VirtualClockOptions } from './clock/virtual-clock.ts';
+export { WakeSignal } from './clock/wake-signal.ts';
 export { BoundedMap, type BoundedMapOptions } from './collections/bounded-map.ts';
 export { memoizeByText } from './collections/memoize-by-text.ts';
 export { BowlineError, type BowlineErrorOptions } from './errors/bowline-error.ts';

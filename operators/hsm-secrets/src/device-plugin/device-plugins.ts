@@ -1,9 +1,8 @@
-import { type Clock, forEachConcurrently, systemClock } from '@bowline/machinery';
+import { type Clock, forEachConcurrently, systemClock, WakeSignal } from '@bowline/machinery';
 import type { Log } from '@bowline/runtime';
 import type { DeviceConsumer } from '../discovery/discovery-command.ts';
 import { FolderWatches } from '../discovery/folder-watches.ts';
 import type { FoundDevice } from '../discovery/found-device.ts';
-import { WakeSignal } from '../processes/wake-signal.ts';
 import { findKubelet, KUBELET_SOCKET } from './kubelet-socket.ts';
 import { removeStaleSockets } from './plugin-sockets.ts';
 import { ResourcePlugin } from './resource-plugin.ts';

@@ -1,8 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, systemClock } from '@bowline/machinery';
+import { type Clock, systemClock, WakeSignal } from '@bowline/machinery';
 import type { Log } from '@bowline/runtime';
-import { WakeSignal } from '../processes/wake-signal.ts';
 import type { DeviceSource, SearchSpec } from './device-source.ts';
 import { FolderWatches } from './folder-watches.ts';
 import type { FoundDevice, HostRoots } from './found-device.ts';

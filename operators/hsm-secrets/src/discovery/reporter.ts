@@ -7,12 +7,12 @@ import {
   formatTime,
   isSameJson,
   type Random,
+  WakeSignal,
 } from '@bowline/machinery';
 import type { Log } from '@bowline/runtime';
 import { type Client, isConflict, isForbidden, isInvalid, isNotFound } from '@bowline/runtime/client';
 import { fieldManagerOf } from '@bowline/runtime/writing';
 import { OPERATOR, REPORT_ANNOTATION } from '../api/names.ts';
-import { WakeSignal } from '../processes/wake-signal.ts';
 import { formatReport } from '../reports/format-report.ts';
 import type { Report } from '../reports/report.ts';
 import type { Findings } from './findings.ts';

@@ -1,9 +1,8 @@
-import { type Clock, isSameJson, type Random, systemClock, systemRandom } from '@bowline/machinery';
+import { type Clock, isSameJson, type Random, systemClock, systemRandom, WakeSignal } from '@bowline/machinery';
 import type { Log } from '@bowline/runtime';
 import { Cache } from '@bowline/runtime/cache';
 import type { Client } from '@bowline/runtime/client';
 import { runTogether } from '../processes/run-together.ts';
-import { WakeSignal } from '../processes/wake-signal.ts';
 import type { Report } from '../reports/report.ts';
 import type { DeviceSource } from './device-source.ts';
 import type { Findings } from './findings.ts';

@@ -1,7 +1,6 @@
-import { VirtualClock } from '@bowline/machinery';
+import { VirtualClock, WakeSignal } from '@bowline/machinery';
 import { silentLog } from '@bowline/runtime/manager';
 import { expect, it } from 'vitest';
-import { WakeSignal } from '../processes/wake-signal.ts';
 import type { SearchSpec } from './device-source.ts';
 import type { Findings } from './findings.ts';
 import type { FoundDevice } from './found-device.ts';

@@ -1,6 +1,5 @@
-import { type Clock, isSameJson } from '@bowline/machinery';
+import { type Clock, isSameJson, type WakeSignal } from '@bowline/machinery';
 import type { Log } from '@bowline/runtime';
-import type { WakeSignal } from '../processes/wake-signal.ts';
 import type { DeviceSource, SearchSpec } from './device-source.ts';
 import type { Findings } from './findings.ts';
 import { durationOf } from './watch-device.ts';

@@ -1,11 +1,10 @@
-import { between, type Clock, type Random } from '@bowline/machinery';
+import { between, type Clock, type Random, WakeSignal } from '@bowline/machinery';
 import { isAlreadyExists, isConflict } from '../errors/api-error.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { Log } from '../observability/log.ts';
 import type { Counter, Metrics } from '../observability/metrics.ts';
 import type { CertificateProfile } from './certificate-profile.ts';
 import type { CertificateSource, TlsMaterial } from './certificate-source.ts';
-import { WakeSignal } from './wake-signal.ts';
 
 /** MaintainedCertificateOptions holds the options common to all certificate sources. */
 export interface MaintainedCertificateOptions {

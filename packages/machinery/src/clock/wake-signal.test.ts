@@ -1,5 +1,5 @@
-import { VirtualClock } from '@bowline/machinery';
 import { expect, it } from 'vitest';
+import { VirtualClock } from './virtual-clock.ts';
 import { WakeSignal } from './wake-signal.ts';
 
 const never = new AbortController().signal;

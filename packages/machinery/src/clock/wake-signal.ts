@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '@bowline/machinery';
+import type { Clock, Timer } from './clock.ts';
 
 /**
  * WakeSignal lets a loop wait for a time or for a wake-up, whichever comes first. A wake-up while nothing waits is
@@ -13,6 +13,7 @@ export class WakeSignal {
     this.#clock = clock;
   }
 
+  /** wake ends the current wait, or the next one. */
   wake(): void {
     this.#isWoken = true;
     this.#notify?.();
