@@ -1,7 +1,7 @@
-import type { KubernetesObject } from '@bowline/kubernetes';
 import type { Representation } from '../http/negotiate.ts';
+import { memberText } from '../json/member-text.ts';
 import type { ApiResource } from '../registry/api-resource.ts';
-import { objectOf, type Stored } from '../storage/stored.ts';
+import type { Stored } from '../storage/stored.ts';
 import { typedText, typePrefix } from './render.ts';
 import { tableText } from './table.ts';
 
@@ -75,8 +75,7 @@ let lastMetadata: { readonly stored: Stored; readonly text: string } | undefined
 
 function metadataText(stored: Stored): string {
   if (lastMetadata?.stored === stored) return lastMetadata.text;
-  const { metadata }: KubernetesObject = objectOf(stored);
-  const text = JSON.stringify({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata });
+  const text = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":${memberText(stored.json, 'metadata')}}`;
   lastMetadata = { stored, text };
   return text;
 }

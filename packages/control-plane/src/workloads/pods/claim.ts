@@ -1,4 +1,11 @@
-import { type KubernetesObject, keyOf, keyString, type ObjectKey, type Resource } from '@bowline/kubernetes';
+import {
+  type KubernetesObject,
+  keyOf,
+  keyString,
+  type LabelSelector,
+  type ObjectKey,
+  type Resource,
+} from '@bowline/kubernetes';
 import { labelSelector } from '@bowline/machinery';
 import { isInvalid, isNotFound } from '@bowline/runtime/client';
 import type { LiveClient } from '@bowline/runtime/controller';
@@ -7,7 +14,7 @@ import { controllerOf } from './pod-state.ts';
 
 /** Workload is an object that controls the objects that its selector selects. Without a selector, that is none. */
 export interface Workload extends KubernetesObject {
-  readonly spec?: { readonly selector?: Parameters<typeof labelSelector>[0] | undefined } | undefined;
+  readonly spec?: { readonly selector?: LabelSelector | undefined } | undefined;
 }
 
 /** Claimant is a workload together with its kind. */
@@ -48,8 +55,19 @@ export function claimantsOf(
 export function adoptersOf(object: KubernetesObject, workloads: () => readonly Workload[]): readonly ObjectKey[] {
   if (controllerOf(object)) return [];
   return workloads()
-    .filter(({ spec }) => spec?.selector && labelSelector(spec.selector).matches(object.metadata?.labels))
+    .filter(({ spec }) => spec?.selector && selectorOf(spec.selector).matches(object.metadata?.labels))
     .map(keyOf);
+}
+
+/** Each pod without a controller is compared with all workloads of its namespace, so selectors of cached objects are compiled once. */
+const compiled = new WeakMap<object, ReturnType<typeof labelSelector>>();
+
+function selectorOf(selector: LabelSelector): ReturnType<typeof labelSelector> {
+  const known = compiled.get(selector);
+  if (known) return known;
+  const made = labelSelector(selector);
+  compiled.set(selector, made);
+  return made;
 }
 
 /**
@@ -64,7 +82,7 @@ export async function claim<O extends Workload, T extends KubernetesObject>(
 ): Promise<readonly T[]> {
   const { object: owner } = claimant;
   if (owner.spec?.selector === undefined) return [];
-  const selector = labelSelector(owner.spec.selector);
+  const selector = selectorOf(owner.spec.selector);
   const isTerminating = owner.metadata?.deletionTimestamp !== undefined;
   let mayAdopt: boolean | undefined;
   const claimed: T[] = [];

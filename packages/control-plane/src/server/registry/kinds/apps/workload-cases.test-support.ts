@@ -85,6 +85,14 @@ function common(plural: string): Case[] {
         template: { ...TEMPLATE, spec: { ...TEMPLATE.spec, hostNetwork: false, serviceAccount: 'x', nodeName: '' } },
       }),
     ],
+    ...[undefined, 80, 81].map((hostPort): Case => {
+      const containers = [{ name: 'c', image: 'i', ports: [{ containerPort: 80, hostPort }] }];
+      const template = { ...TEMPLATE, spec: { ...TEMPLATE.spec, hostNetwork: true, containers } };
+      return [
+        `a template on the network of the node with the host port ${hostPort}: ${plural}`,
+        tried(plural, { selector: SELECTOR, template }),
+      ];
+    }),
     [
       `allowed updates of ${plural}`,
       ['POST', path, { metadata: { name: 'u' }, spec: { replicas: 0, selector: SELECTOR, template: IDLE } }],

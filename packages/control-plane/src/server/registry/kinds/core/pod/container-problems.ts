@@ -24,17 +24,19 @@ interface ContainerContext {
   readonly spec: PartialObject<PodSpec>;
   /** Names of the volumes that can be mounted. */
   readonly volumes: ReadonlySet<string>;
+  /** Whether it is a template, whose pods get their missing host ports when they are created. */
+  readonly isTemplate: boolean;
 }
 
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
 const MAX_PORT = 65_535;
 
 /** containerListProblems validates the containers and init containers of a pod. */
-export function containerListProblems(path: string, { spec, volumes }: ContainerContext): Problems {
+export function containerListProblems(path: string, around: ContainerContext): Problems {
+  const { spec } = around;
   const { containers = [], initContainers = [] } = spec;
   const problems: Problems = [];
   const names = new Set<string>();
-  const around = { spec, volumes };
   const check = (at: string, container: PartialObject<Container>, isInit: boolean): void => {
     problems.push(...commonProblems(at, container, around));
     const { name = '' } = container;
@@ -63,7 +65,7 @@ function commonProblems(at: string, container: PartialObject<Container>, around:
     problems.push(notSupported(`${at}.terminationMessagePolicy`, terminationMessagePolicy, known));
   }
   problems.push(
-    ...portProblems(`${at}.ports`, container.ports ?? [], around.spec.hostNetwork === true),
+    ...portProblems(`${at}.ports`, container.ports ?? [], around),
     ...envProblems(`${at}.env`, container.env ?? []),
     ...envFromProblems(`${at}.envFrom`, container.envFrom ?? []),
     ...mountProblems(`${at}.volumeMounts`, container.volumeMounts ?? [], around.volumes, container),
@@ -107,7 +109,11 @@ function initOnlyProblems(at: string, container: PartialObject<Container>): Prob
   return problems;
 }
 
-function portProblems(path: string, ports: readonly PartialObject<ContainerPort>[], isOnHost: boolean): Problems {
+function portProblems(
+  path: string,
+  ports: readonly PartialObject<ContainerPort>[],
+  { spec, isTemplate }: ContainerContext,
+): Problems {
   const problems: Problems = [];
   const names = new Set<string>();
   ports.forEach(({ name, containerPort = 0, hostPort, protocol }, index) => {
@@ -121,7 +127,7 @@ function portProblems(path: string, ports: readonly PartialObject<ContainerPort>
     if (containerPort === 0) problems.push(required(`${at}.containerPort`));
     else problems.push(...outside(`${at}.containerPort`, containerPort, 1, MAX_PORT));
     if (hostPort !== undefined) problems.push(...outside(`${at}.hostPort`, hostPort, 1, MAX_PORT));
-    if (isOnHost && hostPort !== containerPort) {
+    if (spec.hostNetwork && hostPort !== containerPort && !(isTemplate && !hostPort)) {
       problems.push(invalid(`${at}.hostPort`, hostPort ?? 0, 'must match `containerPort` when `hostNetwork` is true'));
     }
     problems.push(...oneOf(`${at}.protocol`, protocol, ['SCTP', 'TCP', 'UDP']));

@@ -20,12 +20,12 @@ const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
 const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 const MAX_INT32 = 2_147_483_647;
 
-/** podSpecProblems validates the spec of a pod or of a pod template. */
-export function podSpecProblems(path: string, spec: PartialObject<PodSpec>): Problems {
+/** podSpecProblems validates the spec of a pod or of a pod template, which is not complete yet. */
+export function podSpecProblems(path: string, spec: PartialObject<PodSpec>, isTemplate = false): Problems {
   const { volumes = [], hostAliases = [], tolerations = [], topologySpreadConstraints = [] } = spec;
   const problems: Problems = [
     ...volumeListProblems(`${path}.volumes`, volumes),
-    ...containerListProblems(path, { spec, volumes: new Set(volumes.map(({ name = '' }) => name)) }),
+    ...containerListProblems(path, { spec, volumes: new Set(volumes.map(({ name = '' }) => name)), isTemplate }),
     ...oneOf(`${path}.restartPolicy`, spec.restartPolicy, RESTART_POLICIES),
     ...oneOf(`${path}.dnsPolicy`, spec.dnsPolicy, DNS_POLICIES),
     ...labelProblems(`${path}.nodeSelector`, spec.nodeSelector ?? {}),
@@ -119,7 +119,7 @@ export function podTemplateProblems(path: string, template: PartialObject<PodTem
     ...Object.keys(annotations).flatMap((key) =>
       invalids(`${path}.annotations`, key, labelKeyProblems(key.toLowerCase())),
     ),
-    ...podSpecProblems(`${path}.spec`, template.spec ?? {}),
+    ...podSpecProblems(`${path}.spec`, template.spec ?? {}, true),
     ...((template.spec?.ephemeralContainers ?? []).length > 0
       ? [
           {
