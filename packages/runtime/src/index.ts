@@ -23,6 +23,7 @@ export type { Log } from './observability/log.ts';
 export type { Counter, Gauge, Histogram, Metrics } from './observability/metrics.ts';
 export { command, type Sample } from './operator/command.ts';
 export { type Companion, type CompanionContext, companion } from './operator/companion.ts';
+export { type InstallNamespace, installNamespace } from './operator/install-namespace.ts';
 export { show } from './operator/local-use.ts';
 export { defineOperator, type Operator, type SetupContext } from './operator/operator.ts';
 export { allow, OWN_NAMESPACE, type Permission } from './permissions/permission.ts';

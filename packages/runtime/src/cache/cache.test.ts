@@ -393,6 +393,74 @@ describe('health', () => {
     expect(informer.health()).toMatchObject({ state: 'watching', synced: true });
   });
 
+  it('reports whether its kind is served, as soon as that is known, and every change of it', async () => {
+    await using harness = new Harness();
+    harness.server.served = false;
+    const { informer, events } = harness.watch();
+    const changes: string[] = [];
+    informer.onServedChange((isServed) => {
+      changes.push(`${isServed} ${informer.isServed} with ${informer.list().length} objects, ${events.length} events`);
+    });
+    expect(informer.isServed).toBeUndefined();
+    expect(informer.health()).not.toHaveProperty('served');
+    await harness.run();
+    await informer.settled();
+    expect(informer.isServed).toBe(false);
+    expect(informer.hasSynced).toBe(false);
+    expect(informer.health().served).toBe(false);
+    // The last known answer holds while the server cannot be reached.
+    harness.server.script = () => ({ status: 503 });
+    await harness.clock.advance(60_000);
+    expect(informer.health()).toMatchObject({ state: 'backing-off', served: false });
+    harness.server.script = () => undefined;
+    expect(changes).toEqual([]);
+    harness.server.served = true;
+    harness.server.put(x);
+    await harness.clock.advance(31_000);
+    expect(informer.health().served).toBe(true);
+    expect(changes).toEqual(['true true with 1 objects, 1 events']);
+    harness.server.served = false;
+    harness.server.onlyWatch.cut();
+    await harness.clock.advance(90_000);
+    expect(changes.slice(1)).toEqual(['false false with 0 objects, 2 events']);
+    await informer.settled();
+  });
+
+  it('does not know whether a kind is served that may not be read', async () => {
+    await using harness = new Harness();
+    harness.server.script = () => ({ status: 403, body: statusForbidden });
+    const { informer } = harness.watch();
+    await harness.run();
+    await harness.clock.advance(60_000);
+    expect(informer.isServed).toBeUndefined();
+    harness.server.served = false;
+    harness.server.script = () => undefined;
+    await harness.clock.advance(31_000);
+    expect(informer.isServed).toBe(false);
+    harness.server.script = () => ({ status: 403, body: statusForbidden });
+    await harness.clock.advance(31_000);
+    expect(informer.isServed).toBeUndefined();
+    expect(informer.health().state).toBe('forbidden');
+  });
+
+  it('counts an optional kind that is not served as no problem in metrics, unless another user needs it', async () => {
+    const metrics = new RecordedMetrics();
+    await using harness = new Harness({ metrics });
+    harness.server.served = false;
+    const informer = harness.cache.informer(ConfigMap, { optional: true });
+    await harness.run();
+    const gauges = () => {
+      metrics.collectNow();
+      const labels = 'cache=default,group=,kind=ConfigMap,view=full';
+      return ['synced', 'watching'].map((name) => metrics.values.get(`bowline_informer_${name}{${labels}}`));
+    };
+    expect(informer.health()).toMatchObject({ optional: true, synced: false });
+    expect(gauges()).toEqual([1, 1]);
+    expect(harness.cache.informer(ConfigMap)).toBe(informer);
+    expect(informer.health()).toMatchObject({ optional: false });
+    expect(gauges()).toEqual([0, 0]);
+  });
+
   it('keeps its objects while a kind is briefly not served', async () => {
     await using harness = new Harness();
     harness.server.put(x);

@@ -44,6 +44,11 @@ export interface CacheOptions {
 export interface InformerOptions<V> extends ScopeOptions {
   /** Defaults to `full`. */
   readonly view?: V;
+  /**
+   * Whether the caller works without the kind: health and metrics then do not treat it as a problem that the server
+   * does not serve it, unless another user of the informer needs the kind. Defaults to false.
+   */
+  readonly optional?: boolean | undefined;
 }
 
 /**
@@ -118,6 +123,7 @@ export class Cache {
       views.set(view, informer);
       this.#start(informer);
     }
+    if (!options.optional) informer.require();
     return informer as unknown as Informer<ViewOf<Resource<T, Id>, V>>;
   }
 

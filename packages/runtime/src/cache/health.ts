@@ -56,6 +56,10 @@ export interface InformerHealth {
   /** Why the state is not `watching`, and how to fix it. */
   readonly reason?: string;
   readonly synced: boolean;
+  /** Whether the server serves the kind; absent as long as that is not known. */
+  readonly served?: boolean;
+  /** Whether every user of the informer works without the kind: that it is not served is not a problem then. */
+  readonly optional: boolean;
   /** Wall time of the last complete list, in milliseconds since the epoch. */
   readonly syncedAt?: number;
   /** The number of objects visible to readers. */

@@ -11,6 +11,8 @@ export interface HealthInput {
   readonly statuses: readonly Readonly<ReflectorStatus>[];
   /** Monotonic wire time. */
   readonly now: number;
+  readonly served: boolean | undefined;
+  readonly optional: boolean;
   readonly syncedAt: number | undefined;
   readonly objects: number;
   readonly unconfirmedWrites: number;
@@ -51,6 +53,8 @@ export function informerHealth(input: HealthInput): InformerHealth {
     state: worst.state,
     ...(worst.reason !== undefined && { reason: worst.reason }),
     synced: statuses.every((status) => status.synced),
+    ...(input.served !== undefined && { served: input.served }),
+    optional: input.optional,
     ...(input.syncedAt !== undefined && { syncedAt: input.syncedAt }),
     objects: input.objects,
     unconfirmedWrites: input.unconfirmedWrites,

@@ -62,8 +62,8 @@ export function registerInformerMetrics(
         sum((each) => each.unconfirmedWrites),
         labels,
       );
-      synced.set(group.every((each) => each.synced) ? 1 : 0, labels);
-      watching.set(group.every((each) => each.state === 'watching') ? 1 : 0, labels);
+      synced.set(group.every((each) => each.synced || isExpectedlyMissing(each)) ? 1 : 0, labels);
+      watching.set(group.every((each) => each.state === 'watching' || isExpectedlyMissing(each)) ? 1 : 0, labels);
       alive.set(
         oldest((each) => each.aliveAgeMs),
         labels,
@@ -85,6 +85,11 @@ export function registerInformerMetrics(
       }
     }
   });
+}
+
+/** An optional kind that is not served must not raise an alert. */
+function isExpectedlyMissing({ optional, served }: InformerHealth): boolean {
+  return optional && served === false;
 }
 
 function groupBy(health: readonly InformerHealth[]): Iterable<readonly InformerHealth[]> {

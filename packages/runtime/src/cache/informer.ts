@@ -66,5 +66,20 @@ export interface Informer<V> {
    */
   synced(signal?: AbortSignal): Promise<void>;
   readonly hasSynced: boolean;
+  /**
+   * Whether the server serves the kind: true as soon as the first complete state is stored, false while the server
+   * responds that it does not know the kind, undefined as long as neither is known.
+   */
+  readonly isServed: boolean | undefined;
+  /**
+   * settled resolves once it is known whether the kind is served, and if so, the first complete state is stored. It
+   * rejects when the signal aborts or the cache stops.
+   */
+  settled(signal?: AbortSignal): Promise<void>;
+  /**
+   * onServedChange calls the handler when the kind becomes served, after the events of its objects, and when it is no
+   * longer served, after the events of their deletion.
+   */
+  onServedChange(handler: (isServed: boolean) => void): Disposable;
   health(): InformerHealth;
 }

@@ -6,6 +6,8 @@ export interface ReflectorStatus {
   /** Why the state is not `watching`. */
   reason: string | undefined;
   synced: boolean;
+  /** Whether the server serves the kind; undefined as long as no response has shown it. */
+  served: boolean | undefined;
   /** Monotonic wire times. */
   lastEventAt: number | undefined;
   lastBookmarkAt: number | undefined;
@@ -25,6 +27,7 @@ export function newReflectorStatus(): ReflectorStatus {
     state: 'idle',
     reason: undefined,
     synced: false,
+    served: undefined,
     lastEventAt: undefined,
     lastBookmarkAt: undefined,
     aliveAt: undefined,

@@ -48,6 +48,8 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   readonly support?: ServerSupport;
   /** Called after each complete state has been committed. */
   readonly onSynced?: () => void;
+  /** Called when the kind is found not to be served, after its objects were removed. */
+  readonly onNotServed?: () => void;
 }
 
 /**
@@ -65,6 +67,7 @@ export class Reflector<T extends KubernetesObject> {
   readonly #log: Log;
   readonly #support: ServerSupport;
   readonly #onSynced: () => void;
+  readonly #onNotServed: () => void;
   readonly #backoff: ReconnectBackoff;
   readonly #status = newReflectorStatus();
   readonly #point = new ResumePoint();
@@ -83,6 +86,7 @@ export class Reflector<T extends KubernetesObject> {
     this.#log = options.log ?? silentLog;
     this.#support = options.support ?? new ServerSupport(options.wire);
     this.#onSynced = options.onSynced ?? (() => undefined);
+    this.#onNotServed = options.onNotServed ?? (() => undefined);
     this.#backoff = new ReconnectBackoff(options.wire, options.random);
   }
 
@@ -279,6 +283,9 @@ export class Reflector<T extends KubernetesObject> {
     this.#point.replaced(version, newestSince !== undefined);
     this.#notServed = undefined;
     this.#status.lastEventAt = this.#wire.monotonic();
+    if (this.#status.served === false) this.#log.info('a kind is served now', { kind: this.#resource.kind });
+    // Before the handlers are called: what they start must not find objects of a kind that is not served.
+    this.#status.served = true;
     await this.#target.commit(snapshot, version, { rewound: wentBack, newestSince });
     this.#status.synced = true;
     this.#onSynced();
@@ -309,7 +316,9 @@ export class Reflector<T extends KubernetesObject> {
     const fields = { kind: this.#resource.kind, reason: failure.reason, error, waitMs: Math.round(waitMs) };
     const level = failure.message === this.#lastLogged ? 'debug' : 'info';
     this.#lastLogged = failure.message;
-    this.#log[level]('a watch was interrupted and will be resumed', fields);
+    if (failure.kind === 'not-served' && !this.#status.synced) {
+      this.#log[level]('a kind is not served; it is watched as soon as it is', fields);
+    } else this.#log[level]('a watch was interrupted and will be resumed', fields);
   }
 
   #isStreamingList(): boolean {
@@ -329,6 +338,8 @@ export class Reflector<T extends KubernetesObject> {
     } else if (failure.kind === 'forbidden') {
       status.state = 'forbidden';
       status.reason = `${missingRule(this.#resource, this.#scope.namespace)}; the server returned: ${failure.message}`;
+      // Authorization comes first: the server no longer shows whether it serves the kind.
+      if (!status.synced) status.served = undefined;
     } else {
       status.state = 'backing-off';
       status.reason = failure.message;
@@ -340,13 +351,19 @@ export class Reflector<T extends KubernetesObject> {
     const now = this.#wire.monotonic();
     this.#notServed ??= { since: now, responses: 0 };
     this.#notServed.responses++;
-    if (!this.#status.synced) return;
+    if (!this.#status.synced) {
+      this.#status.served = false;
+      this.#onNotServed();
+      return;
+    }
     if (this.#notServed.responses < MAX_CONSECUTIVE_FAILURES || now - this.#notServed.since < KIND_REMOVED_AFTER_MS)
       return;
     this.#status.synced = false;
+    this.#status.served = false;
     this.#point.forget();
     this.#log.warn('a kind is no longer served; its objects are treated as deleted', { kind: this.#resource.kind });
     await this.#target.removeAll();
+    this.#onNotServed();
   }
 }
 

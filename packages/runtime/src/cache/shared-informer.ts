@@ -38,6 +38,12 @@ interface Part {
   readonly reflector: Reflector<KubernetesObject>;
 }
 
+/** ServedHandler is a subscriber of `onServedChange`, with what it was last told. */
+interface ServedHandler {
+  readonly handler: (isServed: boolean) => void;
+  last: boolean;
+}
+
 /** SharedInformer is the informer returned by a cache: it connects reflectors, a store with indexes, and handlers. */
 export class SharedInformer<V> implements Informer<V> {
   readonly resource: Resource;
@@ -52,6 +58,8 @@ export class SharedInformer<V> implements Informer<V> {
   readonly #parts: readonly Part[];
   readonly #indexes = new Map<string, IndexFunction<V>>();
   readonly #waiting = new Set<() => void>();
+  readonly #servedHandlers = new Set<ServedHandler>();
+  #required = false;
   #stopped = false;
   #syncedAt: number | undefined;
   #handlerErrors = 0;
@@ -97,7 +105,8 @@ export class SharedInformer<V> implements Informer<V> {
       random: options.random,
       log: this.#log,
       support: options.support,
-      onSynced: () => this.#partSynced(),
+      onSynced: () => this.#partChanged(),
+      onNotServed: () => this.#partChanged(),
     });
     return { namespace, reflector };
   }
@@ -116,8 +125,32 @@ export class SharedInformer<V> implements Informer<V> {
     return this.#parts.every((part) => part.reflector.status.synced);
   }
 
+  /** require records that a user of the informer does not work without the kind. */
+  require(): void {
+    this.#required = true;
+  }
+
+  get isServed(): boolean | undefined {
+    const parts = this.#parts.map(({ reflector }) => reflector.status.served);
+    return parts.includes(undefined) ? undefined : parts.every((served) => served);
+  }
+
+  onServedChange(handler: (isServed: boolean) => void): Disposable {
+    const entry: ServedHandler = { handler, last: this.isServed === true };
+    this.#servedHandlers.add(entry);
+    return { [Symbol.dispose]: () => void this.#servedHandlers.delete(entry) };
+  }
+
   async synced(signal?: AbortSignal): Promise<void> {
-    while (!this.hasSynced) {
+    await this.#until(() => this.hasSynced, signal);
+  }
+
+  async settled(signal?: AbortSignal): Promise<void> {
+    await this.#until(() => this.isServed !== undefined, signal);
+  }
+
+  async #until(condition: () => boolean, signal: AbortSignal | undefined): Promise<void> {
+    while (!condition()) {
       signal?.throwIfAborted();
       if (this.#stopped) {
         throw new BowlineError(
@@ -145,10 +178,19 @@ export class SharedInformer<V> implements Informer<V> {
     for (const done of [...this.#waiting]) done();
   }
 
-  #partSynced(): void {
-    if (!this.hasSynced) return;
-    this.#syncedAt = this.#clock.now();
+  #partChanged(): void {
+    if (this.hasSynced) this.#syncedAt = this.#clock.now();
     this.#wake();
+    const isServed = this.isServed === true;
+    for (const entry of [...this.#servedHandlers]) {
+      if (entry.last === isServed) continue;
+      entry.last = isServed;
+      try {
+        entry.handler(isServed);
+      } catch (error) {
+        this.#handlerFailed(error);
+      }
+    }
   }
 
   get(key: ObjectKey): V | undefined {
@@ -249,6 +291,8 @@ export class SharedInformer<V> implements Informer<V> {
       scope: this.scope,
       statuses: this.#parts.map((part) => part.reflector.status),
       now: this.#wire.monotonic(),
+      served: this.isServed,
+      optional: !this.#required,
       syncedAt: this.#syncedAt,
       objects: this.#store.visible.size,
       unconfirmedWrites: this.#store.unconfirmed,

@@ -181,6 +181,33 @@ describe('controller', () => {
   });
 });
 
+describe('names', () => {
+  it('limits the writes of a kind, and not the watch of an owned one', () => {
+    const { writes, sources } = controller(ConfigMap)
+      .owns(Secret, { names: ['a'], remove: true })
+      .ensures(Namespace, { names: ['b', 'c'] })
+      .reconcile(() => {});
+    expect(writes.map(({ verb, resource, names }) => [verb, resource.kind, names])).toEqual([
+      ['apply', 'Secret', ['a']],
+      ['ensure', 'Namespace', ['b', 'c']],
+    ]);
+    expect(sources[1]).toMatchObject({ role: 'owns', fieldSelector: undefined });
+    const [applied] = keyed('all')
+      .watches(ConfigMap, { map: () => [] })
+      .applies(Secret, { names: ['d'] })
+      .reconcile(() => {}).writes;
+    expect(applied?.names).toEqual(['d']);
+  });
+
+  it('refuses an empty list, and names of objects that are only watched', () => {
+    const invalid = expect.objectContaining({ code: 'BOWLINE_CONTROLLER_INVALID' });
+    expect(() => controller(ConfigMap).owns(Secret, { names: [] })).toThrow(invalid);
+    expect(() => controller(ConfigMap).applies(Secret, { names: [] })).toThrow(/the "names" of Secret are empty/);
+    expect(() => controller(ConfigMap).ensures(Secret, { names: [] })).toThrow(invalid);
+    expect(() => controller(ConfigMap).owns(Secret, { apply: false, names: ['a'] })).toThrow(/limits only writes/);
+  });
+});
+
 describe('keyed', () => {
   it('accepts any string as a key and has no object', () => {
     keyed('bundle')

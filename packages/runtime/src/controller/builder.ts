@@ -90,8 +90,8 @@ function builder(draft: Draft) {
   const alsoWrites =
     (verb: WriteDeclaration['verb']) =>
     (resource: Resource, options: WriteKindOptions = {}) => {
-      const { remove = false, namespaces } = options;
-      return builder({ ...draft, writes: [...writes, { verb, resource, remove, namespaces }] });
+      const { remove = false, namespaces, names } = options;
+      return builder({ ...draft, writes: [...writes, { verb, resource, remove, namespaces, names }] });
     };
   return {
     using: () => builder(draft),
@@ -132,12 +132,18 @@ function builder(draft: Draft) {
 function impliedWrites(
   name: string,
   resource: Resource,
-  { apply = true, remove = false, namespaces }: Pick<AnyOptions, 'namespaces'> & OwningOptions<boolean, boolean>,
+  { apply = true, remove = false, namespaces, names }: Pick<AnyOptions, 'namespaces'> & OwningOptions<boolean, boolean>,
 ): readonly WriteDeclaration[] {
   if (remove && !apply) {
     refuse(name, `it declares "remove: true" and "apply: false" for ${resource.kind}; omit "apply: false"`);
   }
-  return apply ? [{ verb: 'apply', resource, remove, namespaces }] : [];
+  if (names && !apply) {
+    refuse(
+      name,
+      `it declares "names" and "apply: false" for ${resource.kind}; "names" limits only writes, so omit one`,
+    );
+  }
+  return apply ? [{ verb: 'apply', resource, remove, namespaces, names }] : [];
 }
 
 /**
@@ -198,12 +204,24 @@ interface AnyOptions
   extends Partial<Pick<Source, 'view' | 'namespaces' | 'labelSelector' | 'fieldSelector' | 'indexes'>> {
   readonly clusterWideOnly?: boolean | undefined;
   readonly as?: string | undefined;
+  readonly optional?: boolean | undefined;
   readonly when?: Predicate<unknown> | readonly Predicate<unknown>[] | undefined;
   readonly map?: (object: unknown, cache: never) => Iterable<ObjectKey | string>;
 }
 
 function source(role: Source['role'], kind: Resource, options: AnyOptions, keyedMap = false): Source {
-  const { as, when = [], map, view, namespaces, labelSelector, fieldSelector, clusterWideOnly, indexes } = options;
+  const {
+    as,
+    when = [],
+    map,
+    view,
+    namespaces,
+    labelSelector,
+    fieldSelector,
+    clusterWideOnly,
+    indexes,
+    optional,
+  } = options;
   return {
     role,
     name: as ?? kind.id,
@@ -213,6 +231,8 @@ function source(role: Source['role'], kind: Resource, options: AnyOptions, keyed
     labelSelector,
     fieldSelector,
     clusterWideOnly: clusterWideOnly ?? false,
+    // The types of the primary kind's options do not have it.
+    optional: role !== 'primary' && (optional ?? false),
     indexes: indexes ?? {},
     when: typeof when === 'function' ? when : allOf(...when),
     map: map && (keyedMap ? (map as Source['map']) : keysOf(map)),
@@ -231,7 +251,7 @@ function refuse(name: string, problem: string): never {
 
 const DNS_LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 
-function check({ name, work, sources, triggers, writes }: Draft): void {
+function check({ name, work, sources, triggers, owned, writes }: Draft): void {
   if (!DNS_LABEL.test(name)) {
     refuse(name, 'the name must be a DNS label (lower-case letters, digits and dashes, at most 63)');
   }
@@ -255,6 +275,14 @@ function check({ name, work, sources, triggers, writes }: Draft): void {
     }
     if (triggerNames.has(trigger.name)) refuse(name, `the trigger ${trigger.name} is declared twice`);
     triggerNames.add(trigger.name);
+  }
+  for (const { resource, names: writable } of [...owned, ...writes]) {
+    if (writable?.length === 0) {
+      refuse(
+        name,
+        `the "names" of ${resource.kind} are empty, so nothing could be written; list the names, or omit it`,
+      );
+    }
   }
   const written = new Set<string>();
   for (const { verb, resource } of writes) {

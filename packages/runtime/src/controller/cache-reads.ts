@@ -45,5 +45,6 @@ export function cacheReads(
         ? informer.list(others)
         : informer.byIndex(indexName(controller, name, index), value);
     },
+    isServed: (source: SourceRef<string>) => find(nameOf(source))?.isServed === true,
   };
 }

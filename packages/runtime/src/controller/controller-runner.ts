@@ -8,6 +8,7 @@ import { contentLookup } from '../content/content-lookup.ts';
 import { fieldManagerOf, type OperatorIdentity } from '../identity/operator-identity.ts';
 import type { Fields, Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import type { Cause } from '../queue/cause.ts';
 import { Queue } from '../queue/queue.ts';
 import type { QueueEntry } from '../queue/queue-options.ts';
 import { appliedView } from '../writing/applied-view.ts';
@@ -19,6 +20,7 @@ import { cacheReads, indexName, omittedSources } from './cache-reads.ts';
 import type { EnqueueOptions } from './context.ts';
 import type { Controller } from './controller.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
+import { declaredNamesCheck } from './declared-names.ts';
 import { declaredScopeCheck } from './declared-scope.ts';
 import { KeyedRuns } from './keyed-runs.ts';
 import type { WriteRecorder } from './live-client.ts';
@@ -34,7 +36,7 @@ import { Triggers } from './triggers.ts';
 export interface ControllerCache extends WriteRecorder {
   informer(
     resource: Resource,
-    options: Pick<Source, 'namespaces' | 'labelSelector' | 'fieldSelector'> & { view: View<never> },
+    options: Pick<Source, 'namespaces' | 'labelSelector' | 'fieldSelector' | 'optional'> & { view: View<never> },
   ): Informer<unknown>;
 }
 
@@ -110,9 +112,9 @@ export class ControllerRunner implements Disposable {
     this.#options = { ...options, log: options.log.with({ controller: name }) };
     for (const source of controller.sources) {
       if (source.isOmitted) continue;
-      const { namespaces, labelSelector, fieldSelector } = source;
+      const { namespaces, labelSelector, fieldSelector, optional } = source;
       const view = this.#viewOf(source);
-      const informer = cache.informer(source.resource, { view, namespaces, labelSelector, fieldSelector });
+      const informer = cache.informer(source.resource, { view, namespaces, labelSelector, fieldSelector, optional });
       for (const [index, valuesOf] of Object.entries(source.indexes)) {
         informer.addIndex(indexName(name, source.name, index), valuesOf);
       }
@@ -145,21 +147,44 @@ export class ControllerRunner implements Disposable {
     return this.#state;
   }
 
-  /** isSynced reports whether every informer has its first complete state. */
+  /** isSynced reports whether every informer has its first complete state; an optional one may not be served. */
   get isSynced(): boolean {
     return this.unsynced().length === 0;
   }
 
   /** unsynced returns the informers that the controller waits for, and why. */
   unsynced(): InformerHealth[] {
-    const waiting: InformerHealth[] = [];
-    for (const informer of this.#informers.values()) if (!informer.hasSynced) waiting.push(informer.health());
-    return waiting;
+    return this.#healthOf(
+      ({ optional }, informer) => !(optional ? informer.isServed !== undefined : informer.hasSynced),
+    );
   }
 
-  /** synced resolves when every informer has its first complete state. */
+  /** notServed returns the informers of optional sources whose kinds are not served: the controller works without them. */
+  notServed(): InformerHealth[] {
+    return this.#healthOf(({ optional }, informer) => optional === true && informer.isServed === false);
+  }
+
+  /** synced resolves when every informer has its first complete state; an optional one may not be served. */
   async synced(signal: AbortSignal): Promise<void> {
-    await Promise.all(Array.from(this.#informers.values(), (informer) => informer.synced(signal)));
+    await Promise.all(
+      Array.from(this.#watched(), ([{ optional }, informer]) =>
+        optional ? informer.settled(signal) : informer.synced(signal),
+      ),
+    );
+  }
+
+  /** watched yields the sources that are not omitted, with their informers. */
+  *#watched(): Generator<readonly [Source, Informer<unknown>]> {
+    for (const source of this.controller.sources) {
+      const informer = this.#informers.get(source.name);
+      if (informer) yield [source, informer];
+    }
+  }
+
+  #healthOf(which: (source: Source, informer: Informer<unknown>) => boolean): InformerHealth[] {
+    return Array.from(this.#watched())
+      .filter(([source, informer]) => which(source, informer))
+      .map(([, informer]) => informer.health());
   }
 
   /** entries returns the keys that wait, run or are blocked. */
@@ -199,6 +224,7 @@ export class ControllerRunner implements Disposable {
     const stopRecording = new AbortController();
     const recording = events?.run(stopRecording.signal);
     using subscriptions = this.#subscribe();
+    using served = this.#followServedKinds();
     using resync = this.#resyncRegularly();
     // After the first events, so that the most urgent of them runs first.
     const workers = reconciler.run();
@@ -210,6 +236,7 @@ export class ControllerRunner implements Disposable {
     await untilAborted(stopSignal);
     this.#state = 'draining';
     subscriptions[Symbol.dispose]();
+    served[Symbol.dispose]();
     resync[Symbol.dispose]();
     const onLost = (): void => reconciler.abortAll(lost?.reason);
     lost?.addEventListener('abort', onLost, { once: true });
@@ -303,6 +330,7 @@ export class ControllerRunner implements Disposable {
       lookup: informerLookup(this.#informers.values()),
       writeMemo: this.#writeMemo,
       checkWrite: declaredScopeCheck(this.controller.sources),
+      checkName: declaredNamesCheck(this.controller.writes),
       lookUpContent: contentLookup(this.#informers.values()),
       primary: this.#primary?.resource,
       reports: this.controller.reports.map(({ resource }) => resource),
@@ -322,15 +350,29 @@ export class ControllerRunner implements Disposable {
   }
 
   #subscribe(): Disposable {
-    const subscriptions = this.controller.sources.flatMap((source) => {
-      const informer = this.#informers.get(source.name);
-      return informer ? [informer.subscribe(this.#triggers.handlerOf(source, informer, this.#primary))] : [];
-    });
-    return {
-      [Symbol.dispose]: () => {
-        for (const subscription of subscriptions.splice(0)) subscription[Symbol.dispose]();
-      },
-    };
+    return together(
+      Array.from(this.#watched(), ([source, informer]) =>
+        informer.subscribe(this.#triggers.handlerOf(source, informer, this.#primary)),
+      ),
+    );
+  }
+
+  /** What a reconcile does may depend on whether an optional kind is served, so every key runs when that changes. */
+  #followServedKinds(): Disposable {
+    return together(
+      Array.from(this.#watched())
+        .filter(([{ optional }]) => optional)
+        .map(([{ resource }, informer]) =>
+          informer.onServedChange((isServed) => this.#resync({ by: 'served', kind: resource.kind, isServed })),
+        ),
+    );
+  }
+
+  #resync(cause?: Cause): void {
+    for (const [source, informer] of this.#watched()) {
+      // If there is a primary kind, everything else is reached through it.
+      if (source.role === 'primary' || this.#primary === undefined) this.#triggers.resync(source, informer, cause);
+    }
   }
 
   async #followTriggers(signal: AbortSignal, deps: unknown): Promise<void> {
@@ -345,17 +387,20 @@ export class ControllerRunner implements Disposable {
     let timer: Timer | undefined;
     const arm = (periodMs: number): void => {
       timer = clock.setTimer(periodMs * between(random, 0.9, 1.1), () => {
-        for (const source of this.controller.sources) {
-          const informer = this.#informers.get(source.name);
-          // If there is a primary kind, everything else is reached through it.
-          if (informer && (source.role === 'primary' || this.#primary === undefined)) {
-            this.#triggers.resync(source, informer);
-          }
-        }
+        this.#resync();
         arm(periodMs);
       });
     };
     if (resyncMs !== false) arm(resyncMs);
     return { [Symbol.dispose]: () => timer?.cancel() };
   }
+}
+
+/** together disposes of several things at once, at most one time. */
+function together(parts: Disposable[]): Disposable {
+  return {
+    [Symbol.dispose]: () => {
+      for (const part of parts.splice(0)) part[Symbol.dispose]();
+    },
+  };
 }

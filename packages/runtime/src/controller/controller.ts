@@ -32,6 +32,8 @@ export interface WriteDeclaration {
   readonly remove: boolean;
   /** Undefined: all namespaces. */
   readonly namespaces: readonly string[] | undefined;
+  /** Undefined: all names. Never empty. */
+  readonly names: readonly string[] | undefined;
 }
 
 /** ReportDeclaration declares a kind that a controller sends events about. */

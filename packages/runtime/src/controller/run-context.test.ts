@@ -17,7 +17,7 @@ function contextOf(deletion?: Deletion) {
   const absent = { status: 404, body: { kind: 'Status', reason: 'NotFound', code: 404, details: { name: 'a' } } };
   const transport = new ScriptedTransport(absent);
   const shared = {
-    reads: { get: () => undefined, list: () => [] },
+    reads: { get: () => undefined, list: () => [], isServed: () => true },
     clock: new VirtualClock(),
     deps: undefined,
     client: createClient({ transport }),
@@ -29,6 +29,7 @@ function contextOf(deletion?: Deletion) {
     lookup: () => ({ object: undefined, isComplete: true }),
     writeMemo: new WriteMemo(),
     checkWrite: () => undefined,
+    checkName: () => undefined,
     lookUpContent: () => undefined,
     primary: ConfigMap,
     reports: [],

@@ -16,6 +16,7 @@ import type { Lookup } from '../writing/write-client.ts';
 import type { WriteMemo } from '../writing/write-memo.ts';
 import { createWriter, type Writer } from '../writing/writer.ts';
 import type { EnqueueOptions } from './context.ts';
+import { type NameCheck, withCheckedNames } from './declared-names.ts';
 import { type LiveClient, RecordingClient, type WriteRecorder } from './live-client.ts';
 import type { Run } from './run.ts';
 import type { CacheReads, SourceTypes } from './sources.ts';
@@ -39,6 +40,8 @@ export interface RunShared {
   readonly writeMemo: WriteMemo;
   /** Rejects children outside the selectors that the controller declares. */
   readonly checkWrite: WriteCheck;
+  /** Rejects names that the controller does not declare. */
+  readonly checkName: NameCheck;
   readonly lookUpContent: ContentTools['lookUp'];
   /** Undefined for a keyed controller. */
   readonly primary: Resource | undefined;
@@ -57,6 +60,7 @@ export class RunContext {
   readonly deps: unknown;
   readonly get: CacheReads<SourceTypes>['get'];
   readonly list: CacheReads<SourceTypes>['list'];
+  readonly isServed: CacheReads<SourceTypes>['isServed'];
   readonly enqueue: RunShared['enqueue'];
   readonly #shared: RunShared;
   readonly #run: Run;
@@ -79,6 +83,7 @@ export class RunContext {
     this.deps = shared.deps;
     this.get = shared.reads.get;
     this.list = shared.reads.list;
+    this.isServed = shared.reads.isServed;
     this.enqueue = shared.enqueue;
   }
 
@@ -119,12 +124,16 @@ export class RunContext {
   }
 
   /** ensure needs no `this`. */
-  readonly ensure: ContentVerbs['ensure'] = (content, key, desired, options) =>
-    ensureContent(this.#contentTools(), content, key, desired, options);
+  readonly ensure: ContentVerbs['ensure'] = async (content, key, desired, options) => {
+    this.#shared.checkName('ensure', content.resource, key);
+    return ensureContent(this.#contentTools(), content, key, desired, options);
+  };
 
   /** release needs no `this`. */
-  readonly release: ContentVerbs['release'] = (content, view, options) =>
-    releaseContent(this.#contentTools(), content, view, options);
+  readonly release: ContentVerbs['release'] = async (content, view, options) => {
+    this.#shared.checkName('release', content.resource, view);
+    return releaseContent(this.#contentTools(), content, view, options);
+  };
 
   get remove(): Writer['remove'] {
     return this.#writing().remove;
@@ -191,9 +200,10 @@ export class RunContext {
   }
 
   #writing(): Writer {
-    const { primary, fieldManager, lookup, writeMemo, checkWrite } = this.#shared;
+    if (this.#writer) return this.#writer;
+    const { primary, fieldManager, lookup, writeMemo, checkWrite, checkName } = this.#shared;
     const object = this.object as KubernetesObject | undefined;
-    this.#writer ??= createWriter({
+    const writer = createWriter({
       client: this.live,
       fieldManager,
       lookup: this.deletion ? withoutAbsent(lookup) : lookup,
@@ -205,6 +215,7 @@ export class RunContext {
       log: this.log,
       signal: this.#run.signal,
     });
+    this.#writer = withCheckedNames(writer, checkName);
     return this.#writer;
   }
 }

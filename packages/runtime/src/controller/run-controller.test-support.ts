@@ -1,4 +1,4 @@
-import { VirtualClock } from '@bowline/machinery';
+import { systemClock, VirtualClock } from '@bowline/machinery';
 import { expect, onTestFinished } from 'vitest';
 import { Cache } from '../cache/cache.ts';
 import { createClient } from '../client/create-client.ts';
@@ -14,6 +14,8 @@ export interface RunControllerOptions {
   readonly server?: MemoryApiServer;
   readonly deps?: unknown;
   readonly log?: Log;
+  /** The clock of watches and retries. Defaults to the system's. */
+  readonly wire?: VirtualClock;
 }
 
 /**
@@ -24,8 +26,14 @@ export async function runController(declared: Controller<never>, options: RunCon
   const server = options.server ?? new MemoryApiServer();
   const clock = new VirtualClock();
   const metrics = createMetrics({ process: false });
-  const client = createClient({ transport: server.transport() });
-  const cache = new Cache({ client, pausedAnnotation: 'bowline.dev/paused' });
+  const { wire = systemClock } = options;
+  const client = createClient({ transport: server.transport(), wire });
+  const cache = new Cache({
+    client,
+    pausedAnnotation: 'bowline.dev/paused',
+    wire,
+    ...(options.log && { log: options.log }),
+  });
   const runner = new ControllerRunner(declared, {
     identity: operatorIdentity({ name: 'test', domain: 'bowline.dev' }),
     instance: 'here',

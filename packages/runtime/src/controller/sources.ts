@@ -44,6 +44,11 @@ export interface CacheReads<S> {
     source: SourceRef<N>,
     options?: SourceListOptions<Index<S, N>>,
   ): readonly Value<S, N>[];
+  /**
+   * isServed returns whether the API server serves the kind of a source at the moment, and so whether reads of it can
+   * return anything. Declare the source as `optional`, otherwise the controller starts only when its kind is served.
+   */
+  isServed<N extends keyof S & string>(source: SourceRef<N>): boolean;
 }
 
 type Value<S, N extends keyof S> = S[N] extends SourceType ? S[N]['value'] : never;
@@ -78,6 +83,12 @@ export interface SecondaryOptions<T extends KubernetesObject, V extends View<T>,
   readonly as?: N | undefined;
   /** All predicates must pass for an event to cause work. Defaults to every event. */
   readonly when?: Predicate<ViewOf<Resource<T>, V>> | readonly Predicate<ViewOf<Resource<T>, V>>[] | undefined;
+  /**
+   * Whether the controller works without the kind. While the API server does not serve it, reads return nothing and
+   * `isServed` returns false; whenever that changes, all keys run. Defaults to false: the controller starts only when
+   * the kind is served.
+   */
+  readonly optional?: boolean | undefined;
 }
 
 /**
@@ -128,6 +139,8 @@ export interface Source {
   readonly clusterWideOnly: boolean;
   /** True if that is the case: nothing is watched, and reads return nothing. */
   readonly isOmitted?: boolean | undefined;
+  /** Whether the controller works while the kind is not served. Never true for the primary kind. */
+  readonly optional?: boolean | undefined;
   readonly indexes: Readonly<Record<string, (object: unknown) => readonly string[]>>;
   readonly when: Predicate<unknown>;
   /** For `watches` only. Returns keys in their string form. */

@@ -74,10 +74,10 @@ export class Triggers {
   }
 
   /** resync enqueues all keys that a source concerns, at low priority. */
-  resync(source: Source, informer: Informer<unknown>): void {
+  resync(source: Source, informer: Informer<unknown>, cause: Cause = { by: 'resync' }): void {
     if (source.role === 'owns') return;
     const add = (key: string): void => {
-      this.#options.queue.add(key, { priority: LOW_PRIORITY, cause: { by: 'resync' } });
+      this.#options.queue.add(key, { priority: LOW_PRIORITY, cause });
     };
     // Subscribing replays the stored objects, including keys that a projection may have dropped.
     const replay = informer.subscribe((event) => {

@@ -7,7 +7,7 @@ import type { WrittenOf } from '../resource/custom-resource.ts';
 import type { EventMessage, EventSubject } from '../writing/event.ts';
 import type { WriteResult } from '../writing/guarded-apply.ts';
 import type { RemoveResult } from '../writing/guarded-delete.ts';
-import type { ApplyOptions, RemoveOptions } from '../writing/writer.ts';
+import type { ApplyOptions, OwnershipOptions, RemoveOptions } from '../writing/writer.ts';
 import type { StatusCollector } from './status-collector.ts';
 
 /**
@@ -37,6 +37,8 @@ export interface WriteKindOptions {
   readonly remove?: boolean | undefined;
   /** Only in these namespaces. Defaults to all. */
   readonly namespaces?: readonly string[] | undefined;
+  /** Only objects with these names, to which the rights are then limited. Defaults to all. */
+  readonly names?: readonly string[] | undefined;
 }
 
 type Removing<W extends WriteTypes, Id, O> = W['removes'] | (O extends { readonly remove: true } ? Id : never);
@@ -50,6 +52,11 @@ export interface OwningOptions<Apply extends boolean, Remove extends boolean> {
   readonly apply?: Apply | undefined;
   /** Whether objects are also deleted, with `ctx.remove`. Defaults to false. */
   readonly remove?: Remove | undefined;
+  /**
+   * Only objects with these names are written, and the rights to write are limited to them. All owned objects are still
+   * watched. Defaults to all.
+   */
+  readonly names?: readonly string[] | undefined;
 }
 
 /** Owning is `W` plus an owned kind. */
@@ -160,7 +167,7 @@ export interface ContextWrites<W extends WriteTypes>
     kind: R,
     key: ObjectKey,
     make: () => WrittenOf<R> | Promise<WrittenOf<R>>,
-    options?: ApplyOptions,
+    options?: OwnershipOptions,
   ): Promise<WriteResult<ObjectOf<R>>>;
   /** remove deletes an object if it is ours. Its kind must be declared with `remove: true`. */
   remove<R extends Resource<KubernetesObject, OrElse<W['removes'], 'no kind: declare one with { remove: true }'>>>(

@@ -43,6 +43,7 @@ export {
   type CleanupProgress,
   type CleanupTier,
   cleanUpTiers,
+  type ForcedFinalizer,
   type Leftover,
   type WaitingObject,
 } from '../writing/cleanup-tiers.ts';
@@ -63,6 +64,7 @@ export type { CachedObject, Lookup, WriteClient, WriteTools } from '../writing/w
 export {
   type ApplyOptions,
   createWriter,
+  type OwnershipOptions,
   type RemoveOptions,
   type Writer,
   type WriterOptions,

@@ -1,3 +1,4 @@
+import type { ControllerRunner } from '../controller/controller-runner.ts';
 import type { HealthCheck } from '../operations/health.ts';
 import type { OperatorRunner } from './operator-runner.ts';
 import { describeInformer } from './watch-liveness.ts';
@@ -31,7 +32,7 @@ export function readinessChecks({ operators, stopping, hasSyncTimedOut }: Readin
       const name = `controller-${controller.controller.name}`;
       const waiting = controller.unsynced();
       if (waiting.length === 0) {
-        checks.push({ name, ok: true, ...blocked(controller.overdueKeys()) });
+        checks.push({ name, ok: true, ...details(controller) });
       } else {
         const why = waiting.map((health) => `${describeInformer(health)}: ${health.reason ?? health.state}`);
         checks.push({ name, ok: hasSyncTimedOut && servesSomething, message: `waiting for ${why.join('; ')}` });
@@ -57,9 +58,15 @@ function operatorCheck(runner: OperatorRunner): HealthCheck {
   return { name, ok: true, message: runner.state };
 }
 
-/** Blocked keys do not make the process unready, but they should be visible. */
-function blocked(keys: readonly string[]): { message?: string } {
-  if (keys.length === 0) return {};
-  const named = keys.slice(0, 5).join(', ');
-  return { message: `${keys.length} blocked by a reconcile that does not end: ${named}` };
+/** Blocked keys and missing optional kinds do not make the process unready, but they should be visible. */
+function details(controller: ControllerRunner): { message?: string } {
+  const keys = controller.overdueKeys();
+  const kinds = new Set(controller.notServed().map(describeInformer));
+  const parts = [
+    ...(keys.length === 0
+      ? []
+      : [`${keys.length} blocked by a reconcile that does not end: ${keys.slice(0, 5).join(', ')}`]),
+    ...(kinds.size === 0 ? [] : [`works without ${[...kinds].join(', ')}, which the server does not serve`]),
+  ];
+  return parts.length === 0 ? {} : { message: parts.join('; ') };
 }

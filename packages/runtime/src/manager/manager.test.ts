@@ -362,6 +362,66 @@ describe('Manager', () => {
     expect(await m.probe('/readyz')).toMatchObject({ status: 200 });
   });
 
+  it('starts, and is ready and alive, without an optional kind, while a controller that needs the kind waits', async () => {
+    const seen: string[] = [];
+    const controllers = [
+      controller(ConfigMap, { name: 'works' })
+        .watches(Site, { optional: true, map: () => [] })
+        .reconcile(({ isServed }) => void seen.push(`works ${isServed(Site)}`)),
+      controller(ConfigMap, { name: 'waits' })
+        .watches(Site, { map: () => [] })
+        .reconcile(() => void seen.push('waits')),
+    ];
+    const operator = (which: typeof controllers) =>
+      defineOperator({ name: 'sites', domain: 'bowline.dev', controllers: which });
+    const alone = setUp([operator(controllers.slice(0, 1))]);
+    alone.server.put(ConfigMap, a);
+    await alone.until(() => seen.length === 1);
+    expect(alone.manager.status()).toMatchObject([
+      { controllers: [{ state: 'running', waitsFor: [], worksWithout: ['Site.example.dev'] }] },
+    ]);
+    expect(await alone.probe('/readyz')).toEqual({
+      status: 200,
+      text: expect.stringContaining(
+        '[+]controller-works ok: works without Site.example.dev, which the server does not serve\n',
+      ),
+    });
+    await alone.clock.advance(400_000);
+    expect(await alone.probe('/livez')).toMatchObject({ status: 200 });
+
+    const both = setUp([operator(controllers)]);
+    both.server.put(ConfigMap, a);
+    await both.until(() => seen.length === 2);
+    expect(both.manager.status()[0]?.controllers).toMatchObject([{ state: 'running' }, { state: 'waiting' }]);
+    expect((await both.probe('/readyz')).text).toContain('[-]controller-waits failed: waiting for Site.example.dev');
+    both.server.serve(Site);
+    await both.until(() => seen.includes('waits'), 1_000);
+    await both.until(() => seen.includes('works true'));
+  });
+
+  it('waits for an optional kind until it is known whether it is served', async () => {
+    const seen: string[] = [];
+    const m = setUp([
+      defineOperator({
+        name: 'sites',
+        domain: 'bowline.dev',
+        controllers: [
+          controller(ConfigMap)
+            .watches(Site, { optional: true, map: () => [] })
+            .reconcile(({ key }) => void seen.push(key.name)),
+        ],
+      }),
+    ]);
+    m.server.put(ConfigMap, a);
+    m.server.rejectWith = ({ path }) => (path.includes('/sites') ? 403 : undefined);
+    await m.until(() => isLeading(m));
+    await m.clock.advance(60_000);
+    expect(seen).toEqual([]);
+    expect((await m.probe('/readyz')).text).toContain('not allowed to read sites');
+    m.server.rejectWith = () => undefined;
+    await m.until(() => seen.length === 1, 1_000);
+  });
+
   it('fails liveness when a watch is inactive for too long, not when it is only quiet', async () => {
     const m = setUp([writer('one')], { leaderElection: false });
     await m.until(() => m.manager.status()[0]?.controllers[0]?.state === 'running');

@@ -39,6 +39,8 @@ export interface ControllerStatus {
   readonly state: ControllerState;
   /** The kinds it waits for, each with the reason. */
   readonly waitsFor: readonly string[];
+  /** The optional kinds that are not served at the moment. */
+  readonly worksWithout: readonly string[];
   /** The keys that wait, run or are blocked; at most 100. */
   readonly keys: readonly QueueEntry[];
   readonly overdueKeys: readonly string[];
@@ -95,6 +97,7 @@ export class Manager {
         waitsFor: controller
           .unsynced()
           .map((health) => `${describeInformer(health)}: ${health.reason ?? health.state}`),
+        worksWithout: controller.notServed().map(describeInformer),
         keys: controller.entries(100),
         overdueKeys: controller.overdueKeys(),
         pausedKeys: controller.pausedKeys(),

@@ -7,7 +7,9 @@ import { defaultKubeconfigPaths, loadKubeconfig } from '../kubeconfig/load-kubec
 import { createLog } from '../observability/create-log.ts';
 import { createMetrics } from '../observability/create-metrics.ts';
 import { applyCompanions } from '../operator/apply-companions.ts';
+import { applyInstallNamespaces } from '../operator/apply-install-namespaces.ts';
 import { companionManifests } from '../operator/companion-manifests.ts';
+import { installDependencies } from '../operator/install-dependencies.ts';
 import type { Operator } from '../operator/operator.ts';
 import { withConfig } from '../operator/with-config.ts';
 import { installCustomResourceDefinitions } from '../resource/install-crds.ts';
@@ -21,7 +23,8 @@ export interface RunOperatorsOptions extends Omit<ManagerOptions, 'clientFor'> {
   /** The process environment, used to detect a pod and to find the kubeconfig. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /**
-   * Applies the operators' CRDs and companions before they start; for development, where nothing else installs them.
+   * Applies the operators' CRDs, companions and namespaces, and the missing CRDs of their dependencies, before they
+   * start; for development, where nothing else installs them.
    * Defaults to false.
    */
   readonly install?: boolean | undefined;
@@ -69,7 +72,9 @@ async function installOperator(
 ): Promise<void> {
   const { fieldManagers, systemNamespace } = operatorIdentity(operator);
   await installCustomResourceDefinitions(client, operator.resources, { signal, fieldManager: fieldManagers.crds });
+  await installDependencies(client, operator, { signal });
   const configured = await withConfig(operator, config?.[operator.name]);
+  await applyInstallNamespaces(client, configured, { signal });
   const companions = companionManifests(configured, {
     namespace: namespace ?? systemNamespace,
     namespaces,

@@ -3,14 +3,16 @@ import { describeProblems, labelSelector } from '@bowline/machinery';
 import type { Controller } from '../controller/controller.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { domainProblem, vendorOf } from '../identity/operator-identity.ts';
+import { installNamespaceId } from '../permissions/install-namespaces.ts';
 import { type CustomResource, isCustomResource } from '../resource/custom-resource.ts';
 import type { Command, Sample } from './command.ts';
 import { flagName, inputFlagName, RESERVED_FLAGS } from './command-flags.ts';
 import type { Operator } from './operator.ts';
+import { declaredNamespaces } from './with-namespaces.ts';
 
 /** checkOperator throws BOWLINE_OPERATOR_INVALID for an operator that cannot work as declared. */
 export function checkOperator(operator: Operator): void {
-  const { name, domain, controllers, webhooks, services, commands, resources, kubectlPlugin } = operator;
+  const { name, domain, controllers, webhooks, services, commands, resources, dependencies, kubectlPlugin } = operator;
   const [problem] = [
     ...nameProblems(name, domain),
     ...(controllers.length + services.length + webhooks.length === 0
@@ -26,8 +28,9 @@ export function checkOperator(operator: Operator): void {
     ...pluginProblems(kubectlPlugin, commands),
     ...duplicateProblems(
       'kind',
-      resources.map(({ id }) => ({ name: id })),
+      [...resources, ...dependencies].map(({ id }) => ({ name: id })),
     ),
+    ...checkNamespaces(operator),
     ...checkControllers(operator),
     ...checkCompanions(operator),
     ...checkWorkloads(operator),
@@ -175,6 +178,21 @@ function conflictingControllers<T>(
   return found;
 }
 
+/** A placeholder that nothing replaces would be the name of a namespace that cannot exist. */
+function checkNamespaces({ namespaces, controllers, webhooks, permissions }: Operator): string[] {
+  const ids = namespaces.map(({ id }) => ({ name: id }));
+  const listed = typeof permissions === 'function' ? [] : permissions;
+  const used = [...declaredNamespaces(controllers, webhooks, listed)].flatMap((each) => installNamespaceId(each) ?? []);
+  const unknown = used.find((id) => !ids.some(({ name }) => name === id));
+  return [
+    ...labelProblems('namespace', ids),
+    ...duplicateProblems('namespace', ids),
+    ...(unknown === undefined
+      ? []
+      : [`it works in the namespace ${unknown}, which \`namespaces\` does not list; add it there`]),
+  ];
+}
+
 /** Companions are told apart by kind and name. */
 function checkCompanions({ companions }: Operator): string[] {
   const ids = companions.map(({ resource, suffix }) => `${resource.kind} ${suffix}`);
@@ -198,7 +216,8 @@ function checkWorkloads({ createdWorkloads }: Operator): string[] {
     );
 }
 
-function checkSamples({ samples, resources }: Operator): string[] {
+function checkSamples({ samples, ...operator }: Operator): string[] {
+  const resources = [...operator.resources, ...operator.dependencies];
   return samples.flatMap((sample) => {
     const { apiVersion = '', kind } = sample;
     const { group } = parseApiVersion(apiVersion);

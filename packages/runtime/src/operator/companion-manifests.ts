@@ -80,8 +80,9 @@ function companionLabels(
   };
 }
 
-function requireConfig({ name, config }: Operator, { resource, suffix, isConfigured }: Companion): void {
-  if (isConfigured || config === undefined) return;
+function requireConfig(operator: Operator, { resource, suffix, isConfigured }: Companion): void {
+  const { name, config, namespaces } = operator;
+  if (isConfigured || (config === undefined && namespaces.length === 0)) return;
   throw new BowlineError(
     'BOWLINE_OPERATOR_UNCONFIGURED',
     `cannot determine the ${resource.kind} ${suffix} of the operator ${name}: it depends on its configuration; provide it with withConfig(operator, section)`,

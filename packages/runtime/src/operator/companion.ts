@@ -1,5 +1,6 @@
 import type { KubernetesObject, ObjectMeta, Resource } from '@bowline/kubernetes';
 import { ownName } from '../permissions/own-names.ts';
+import type { ResolveNamespace } from './with-namespaces.ts';
 
 /** CompanionContext describes the install that a companion belongs to. */
 export interface CompanionContext<out Config = unknown> {
@@ -16,7 +17,7 @@ export interface CompanionContext<out Config = unknown> {
 
 /**
  * CompanionContent is the content of a companion, without its name. The namespace of a namespaced kind defaults to the
- * manager's.
+ * manager's; it may be that of an `installNamespace`.
  */
 export type CompanionContent<T extends KubernetesObject> = Omit<T, 'apiVersion' | 'kind' | 'metadata' | 'status'> & {
   readonly metadata?: Pick<ObjectMeta, 'namespace' | 'labels' | 'annotations'> | undefined;
@@ -66,11 +67,16 @@ export function companion<T extends KubernetesObject>(resource: Resource<T>, suf
 }
 
 /** withCompanionConfig returns a companion whose content is that for a parsed configuration. */
-export function withCompanionConfig(declared: Companion, config: unknown): Companion {
+export function withCompanionConfig(declared: Companion, config: unknown, resolve: ResolveNamespace): Companion {
   return Object.freeze({
     ...declared,
-    // `defineOperator` checked the function against the type of the configuration.
-    content: (context: CompanionContext) => declared.content({ ...context, config: config as never }),
+    content(context: CompanionContext) {
+      // `defineOperator` checked the function against the type of the configuration.
+      const content = declared.content({ ...context, config: config as never });
+      const namespace = content?.metadata?.namespace;
+      if (content === undefined || namespace === undefined) return content;
+      return { ...content, metadata: { ...content.metadata, namespace: resolve(namespace) } };
+    },
     isConfigured: true,
   });
 }

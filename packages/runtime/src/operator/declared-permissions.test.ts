@@ -87,6 +87,42 @@ describe('permissions of an operator', () => {
     });
   });
 
+  it('are limited to the names that a write declares, except creations that have no name in their request', () => {
+    const named = controller(Site)
+      .owns(ConfigMap, { names: ['a', 'b'], namespaces: ['x'] })
+      .applies(Secret, { names: ['c'], remove: true })
+      .ensures(Namespace, { names: ['d'], remove: true })
+      .reconcile(() => {});
+    const { cluster, namespaces } = permissionsOf(
+      defineOperator({ name: 'named', domain: 'bowline.dev', controllers: [named] }),
+    );
+    expect(cluster.filter(({ resources }) => /secrets|namespaces/.test(`${resources}`))).toEqual([
+      rule('', 'namespaces', 'create'),
+      { ...rule('', 'namespaces', 'get', 'patch', 'delete'), resourceNames: ['d'] },
+      { ...rule('', 'secrets', 'get', 'create', 'patch', 'delete'), resourceNames: ['c'] },
+    ]);
+    expect(namespaces.x).toEqual([
+      rule('', 'configmaps', 'get', 'list', 'watch'),
+      { ...rule('', 'configmaps', 'create', 'patch'), resourceNames: ['a', 'b'] },
+    ]);
+  });
+
+  it('are limited to the only object of the primary kind, if its source selects one by name', () => {
+    const singleton = controller(Site, { fieldSelector: 'metadata.name=cluster' })
+      .owns(Secret)
+      .reconcile(() => {})
+      .cleanup(() => {});
+    const { cluster } = permissionsOf(
+      defineOperator({ name: 'singleton', domain: 'bowline.dev', controllers: [singleton] }),
+    );
+    const resourceNames = ['cluster'];
+    expect(cluster.filter(({ apiGroups }) => apiGroups?.includes('example.dev'))).toEqual([
+      { ...rule('example.dev', 'sites', 'get', 'list', 'watch', 'patch'), resourceNames },
+      { ...rule('example.dev', 'sites/finalizers', 'update'), resourceNames },
+      { ...rule('example.dev', 'sites/status', 'patch'), resourceNames },
+    ]);
+  });
+
   it('grant events of cluster-scoped objects in the default namespace, and events of keyed controllers only for reported kinds', () => {
     const nodes = controller(Node).reconcile(() => {});
     const { cluster, namespaces } = permissionsOf(

@@ -1,9 +1,10 @@
 import { Lease, type Resource } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
-import type { Controller } from '../controller/controller.ts';
+import type { Controller, WriteDeclaration } from '../controller/controller.ts';
 import type { Source } from '../controller/sources.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { operatorIdentity } from '../identity/operator-identity.ts';
+import { installNamespaceId } from '../permissions/install-namespaces.ts';
 import { OWN_NAMESPACE, type Permission, permission } from '../permissions/permission.ts';
 import { type PermissionRules, permissionsFrom, rulesOf } from '../permissions/rules.ts';
 import { selectedName } from '../permissions/selected-name.ts';
@@ -31,17 +32,25 @@ export interface PermissionsOptions extends WebhookMode {
  */
 export function declaredPermissions(operator: Operator, options: PermissionsOptions = {}): readonly Permission[] {
   const named = withOwnNames(operator, options.installName);
-  return [
+  const permissions = [
     ...leasePermissions(operatorIdentity(operator).objectName),
     ...named.controllers.flatMap(controllerPermissions),
     ...webhookPermissions(named, options),
     ...permissionsIn(named).filter(({ only }) => only !== 'namespaces'),
   ];
+  const isOpen = permissions.some(({ namespaces }) => namespaces?.some((each) => installNamespaceId(each)));
+  if (isOpen) throw unconfigured(operator);
+  return permissions;
 }
 
-function permissionsIn({ name, permissions }: Operator): readonly Permission[] {
-  if (typeof permissions !== 'function') return permissions;
-  throw new BowlineError(
+function permissionsIn(operator: Operator): readonly Permission[] {
+  const { permissions } = operator;
+  if (typeof permissions === 'function') throw unconfigured(operator);
+  return permissions;
+}
+
+function unconfigured({ name }: Operator): BowlineError {
+  return new BowlineError(
     'BOWLINE_OPERATOR_UNCONFIGURED',
     `cannot determine the permissions of the operator ${name}: they depend on its configuration; provide it with withConfig(operator, section)`,
   );
@@ -73,10 +82,13 @@ function webhookPermissions(
 }
 
 function readPermissions(source: Source): readonly Permission[] {
-  const { resource, namespaces, fieldSelector, isOmitted } = source;
-  if (isOmitted) return [];
+  const { resource, namespaces, isOmitted } = source;
+  return isOmitted ? [] : [permission(READ, resource, { namespaces, names: namesIn(source) })];
+}
+
+function namesIn({ fieldSelector }: Source): readonly string[] | undefined {
   const name = selectedName(fieldSelector);
-  return [permission(READ, resource, { namespaces, names: name === undefined ? undefined : [name] })];
+  return name === undefined ? undefined : [name];
 }
 
 function leasePermissions(lease: string): readonly Permission[] {
@@ -93,24 +105,34 @@ function controllerPermissions(controller: Controller): readonly Permission[] {
   const primary = sources.find(({ role }) => role === 'primary');
   return [
     ...sources.flatMap(readPermissions),
-    ...writes.map(({ resource, remove, namespaces }) =>
-      permission(['get', 'create', 'patch', ...(remove ? ['delete'] : [])], resource, { namespaces }),
-    ),
+    ...writes.flatMap(writePermissions),
     ...reports.map(({ resource, namespaces }) => eventPermission(resource, namespaces)),
     ...(primary ? primaryPermissions(controller, primary) : []),
   ];
 }
 
-function primaryPermissions(controller: Controller, { resource, namespaces }: Source): readonly Permission[] {
+function writePermissions({ verb, resource, remove, namespaces, names }: WriteDeclaration): readonly Permission[] {
+  const verbs = ['get', 'patch', ...(remove ? ['delete'] : [])];
+  // `apply` creates by a patch, which the API server authorizes as a creation with the name of the URL. `ensure` sends
+  // a POST, which has no name.
+  return verb === 'apply'
+    ? [permission([...verbs, 'create'], resource, { namespaces, names })]
+    : [permission(verbs, resource, { namespaces, names }), permission(['create'], resource, { namespaces })];
+}
+
+/** A controller whose source selects a single object writes only that one. */
+function primaryPermissions(controller: Controller, source: Source): readonly Permission[] {
+  const { resource, namespaces } = source;
+  const scope = { namespaces, names: namesIn(source) };
   const permissions = [eventPermission(resource, namespaces)];
   if (isCustomResource(resource) && resource.hasStatus) {
-    permissions.push(permission(['patch'], resource, { namespaces, subresource: 'status' }));
+    permissions.push(permission(['patch'], resource, { ...scope, subresource: 'status' }));
   }
   // The finalizer is part of the object's metadata.
-  if (controller.finalization) permissions.push(permission(['patch'], resource, { namespaces }));
+  if (controller.finalization) permissions.push(permission(['patch'], resource, scope));
   // A cluster may require this right of a client that makes an object the blocking owner of another, as `apply` does.
   if (controller.writes.some(({ verb }) => verb === 'apply')) {
-    permissions.push(permission(['update'], resource, { namespaces, subresource: 'finalizers' }));
+    permissions.push(permission(['update'], resource, { ...scope, subresource: 'finalizers' }));
   }
   return permissions;
 }

@@ -11,6 +11,7 @@ import { checkOperator } from './check-operator.ts';
 import type { Command, Sample } from './command.ts';
 import type { Companion } from './companion.ts';
 import type { CreatedWorkloads } from './created-workloads.ts';
+import type { InstallNamespace } from './install-namespace.ts';
 import type { LocalUse } from './local-use.ts';
 import type { OperatorConfig } from './operator-config.ts';
 
@@ -65,6 +66,11 @@ export interface OperatorOptions<Deps, Config> {
   readonly domain: string;
   /** The kinds that it defines. Defaults to none. */
   readonly resources?: readonly CustomResource[] | undefined;
+  /**
+   * Kinds of other projects that it uses. `bowline up` and the test rig install them where they are missing; they are
+   * never overwritten or uninstalled. Defaults to none.
+   */
+  readonly dependencies?: readonly CustomResource[] | undefined;
   readonly controllers?: readonly Controller<Deps>[] | undefined;
   /** Defaults to none. */
   readonly webhooks?: readonly Webhook<Deps>[] | undefined;
@@ -87,6 +93,11 @@ export interface OperatorOptions<Deps, Config> {
    */
   readonly companions?: readonly Companion<NoInfer<Config>>[] | undefined;
   /**
+   * Namespaces that it works in and whose names are settings; see `installNamespace`. An administrator creates them.
+   * Defaults to none.
+   */
+  readonly namespaces?: readonly InstallNamespace<NoInfer<Config>>[] | undefined;
+  /**
    * Workloads that it creates and that must not outlive it, because they hold credentials or parts of a node:
    * `bowline uninstall` removes them after the manager. Defaults to none.
    */
@@ -94,8 +105,8 @@ export interface OperatorOptions<Deps, Config> {
   /** Its section of the configuration: a schema, or anything with `parse`. Defaults to no configuration. */
   readonly config?: OperatorConfig<Config> | undefined;
   /**
-   * Objects that demonstrate it; those of its own kinds must be valid. Their namespace may be OWN_NAMESPACE, the
-   * manager's. Defaults to none.
+   * Objects that demonstrate it; those of its own kinds and of its dependencies must be valid. Their namespace may be
+   * OWN_NAMESPACE, the manager's, or that of an `installNamespace`. Defaults to none.
    */
   readonly samples?: readonly Sample[] | undefined;
   /** How `bowline up` configures and displays it. Defaults to no configuration, and its own kinds. */
@@ -119,6 +130,7 @@ export type Setup<Deps, Config> = (context: SetupContext<Config>) => Deps | Prom
 /** Operator is a complete declaration; a Manager runs it under its own identity and Lease. */
 export interface Operator extends OperatorId {
   readonly resources: readonly CustomResource[];
+  readonly dependencies: readonly CustomResource[];
   readonly controllers: readonly Controller[];
   readonly webhooks: readonly Webhook[];
   readonly services: readonly Service[];
@@ -128,6 +140,8 @@ export interface Operator extends OperatorId {
   readonly permissions: readonly Permission[] | ((config: never) => readonly Permission[]);
   /** `withConfig` returns the operator with companions that have their configuration. */
   readonly companions: readonly Companion[];
+  /** `withConfig` returns the operator with namespaces that have their names, and replaces their placeholders. */
+  readonly namespaces: readonly InstallNamespace[];
   readonly createdWorkloads: readonly CreatedWorkloads[];
   readonly config: OperatorConfig<unknown> | undefined;
   readonly setup: Setup<unknown, never> | undefined;
@@ -147,11 +161,13 @@ export function defineOperator<Deps = undefined, Config = undefined>(
 ): Operator {
   const { name, domain, resources = [], controllers = [], webhooks = [], services = [], commands = [] } = options;
   const { kubectlPlugin, permissions = [], companions = [], createdWorkloads = [] } = options;
+  const { dependencies = [], namespaces = [] } = options;
   const { config, setup, samples = [], local = {} } = options;
   const operator: Operator = {
     name,
     domain,
     resources,
+    dependencies,
     controllers,
     webhooks,
     services,
@@ -159,6 +175,7 @@ export function defineOperator<Deps = undefined, Config = undefined>(
     kubectlPlugin,
     permissions,
     companions,
+    namespaces,
     createdWorkloads,
     config,
     setup,

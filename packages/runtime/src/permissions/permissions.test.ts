@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createClient } from '../client/create-client.ts';
 import { podLog } from '../client/pod-log.ts';
 import { MemoryApiServer } from '../testing/memory-api-server.ts';
-import { allow, OWN_NAMESPACE } from './permission.ts';
+import { allow, OWN_NAMESPACE, permission } from './permission.ts';
 import { restrictedClient } from './restricted-client.ts';
 
 describe('a restricted client', () => {
@@ -13,6 +13,8 @@ describe('a restricted client', () => {
     allow(['create'], Lease, { namespaces: [OWN_NAMESPACE] }),
     allow(['create'], ServiceAccount, { subresource: 'token', names: ['a'] }),
     allow(['get'], Pod, { subresource: 'proxy' }),
+    // As `.applies(Pod, { names: ['a'] })` declares it.
+    permission(['create'], Pod, { names: ['a'] }),
   ];
   const setUp = () => {
     const server = new MemoryApiServer();
@@ -60,6 +62,11 @@ describe('a restricted client', () => {
       /may patch secrets key in namespace a: declare \.owns\(Secret\), \.applies\(Secret\) or \.ensures\(Secret\)/,
     ],
     ['a creation', (c) => c.create(Secret, { metadata: secret }), /may create secrets in namespace a/],
+    [
+      'a POST of a kind that is created by name',
+      (c) => c.create(Pod, { metadata: { ...secret, name: 'a' } }),
+      /only for the names a\): add allow\(\['create'\], Pod\).*cannot restrict createOnce/,
+    ],
     ['an update', (c) => c.update(Secret, { metadata: secret }), /add allow\(\['update'\], Secret\)/],
     ['a deletion', (c) => c.delete(Secret, secret), /\.owns\(Secret, \{ remove: true \}\)/],
     ['deleting many', (c) => c.deleteCollection(Secret, { namespace: 'a' }), /\['deletecollection'\], Secret/],

@@ -23,8 +23,12 @@ export function undeclaredPermission(
   const what = subresource === undefined ? kind.plural : `${kind.plural}/${subresource}`;
   const where = namespace ? ` in namespace ${namespace}` : kind.scope === 'Namespaced' ? ' in all namespaces' : '';
   const options = subresource === undefined ? '' : `, { subresource: '${subresource}' }`;
-  const exactly = `add allow(['${verb}'], ${kind.kind}${options}) to the operator's permissions`;
-  const better = subresource === undefined ? declarationFor(verb, kind.kind) : undefined;
+  // A declaration by name covers a creation by server-side apply, but not one by POST: the name is in the body.
+  const isNameless =
+    verb === 'create' && subresource === undefined && narrower.some(({ names }) => names !== undefined);
+  const nameless = isNameless ? ', because RBAC cannot restrict createOnce and create to names' : '';
+  const exactly = `add allow(['${verb}'], ${kind.kind}${options}) to the operator's permissions${nameless}`;
+  const better = subresource === undefined && !isNameless ? declarationFor(verb, kind.kind) : undefined;
   return new BowlineError(
     'BOWLINE_UNDECLARED_PERMISSION',
     `the operator ${operator} does not declare that it may ${verb} ${what}${name ? ` ${name}` : ''}${where}${limitsOf(narrower)}: ${better ? `${better}, or ${exactly}` : exactly}`,

@@ -13,6 +13,8 @@ export type Cause =
   | { readonly by: 'requeue'; readonly afterMs: number }
   /** The periodic resync of everything. */
   | { readonly by: 'resync' }
+  /** An optional source's kind became served, or is no longer served. */
+  | { readonly by: 'served'; readonly kind: string; readonly isServed: boolean }
   /** The last reconcile failed; `code` is the error's, where it has one. */
   | { readonly by: 'retry'; readonly attempt: number; readonly code?: string | undefined }
   /** A stream outside Kubernetes named the key; `trigger` is its name. */
@@ -40,6 +42,8 @@ export function describeCause(cause: Cause): string {
       return `requeue after ${cause.afterMs} ms`;
     case 'resync':
       return 'resync';
+    case 'served':
+      return cause.isServed ? `${cause.kind} is served now` : `${cause.kind} is no longer served`;
     case 'retry':
       return cause.code ? `retry ${cause.attempt} after ${cause.code}` : `retry ${cause.attempt}`;
     case 'trigger':
@@ -54,10 +58,11 @@ export function describeCause(cause: Cause): string {
  */
 export function isSameCause(one: Cause, other: Cause): boolean {
   if (one.by !== other.by) return false;
-  if ('kind' in one && 'kind' in other) {
+  if ('key' in one && 'key' in other) {
     return one.key === other.key && one.type === other.type && one.kind === other.kind;
   }
   if (one.by === 'enqueue' && other.by === 'enqueue') return one.source === other.source;
+  if (one.by === 'served' && other.by === 'served') return one.kind === other.kind && one.isServed === other.isServed;
   if (one.by === 'trigger' && other.by === 'trigger') return one.trigger === other.trigger;
   return one.by === 'resync';
 }

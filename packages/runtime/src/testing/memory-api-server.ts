@@ -66,6 +66,13 @@ export class MemoryApiServer {
     this.#served.set(kindId(kind), kind);
   }
 
+  /** unserve removes a kind, as the deletion of its definition does: every watch ends, and its objects are gone. */
+  unserve(kind: Resource): void {
+    this.#served.delete(kindId(kind));
+    this.#watches.close();
+    for (const { metadata } of this.#objects.all(kind)) this.#objects.remove(kind, metadata ?? {});
+  }
+
   /** transport returns a transport to the server for one user. */
   transport(user = 'admin'): Transport {
     const close = (): Promise<void> => Promise.resolve();

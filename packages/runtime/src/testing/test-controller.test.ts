@@ -5,6 +5,7 @@ import { managedContent } from '../content/managed-content.ts';
 import { controller, keyed } from '../controller/builder.ts';
 import { terminal } from '../controller/reconcile-error.ts';
 import { companion } from '../operator/companion.ts';
+import { installNamespace } from '../operator/install-namespace.ts';
 import { allow } from '../permissions/permission.ts';
 import { defineResource } from '../resource/define-resource.ts';
 import { given, testController } from './index.ts';
@@ -229,6 +230,27 @@ describe('a keyed controller in a unit test', () => {
     expect(seen).toEqual(['unit-unit-reader']);
   });
 
+  it('works in install namespaces by their ids, or by the names that the test gives them', async () => {
+    const work = installNamespace('work', () => 'unused');
+    const copies = keyed('copies')
+      .watches(ConfigMap, { namespaces: [work.name], map: () => [] })
+      .applies(Secret, { namespaces: [work.name] })
+      .reconcile(async ({ list, apply }) => {
+        for (const { metadata } of list(ConfigMap)) {
+          const { namespace, name } = metadata;
+          await apply(Secret, { metadata: { namespace, name } }, { labels: { copy: '' } });
+        }
+      });
+    const objects = ['work', 'spire'].map((namespace) => given(ConfigMap, { metadata: { namespace, name: 'a' } }));
+    const writtenIn = async (namespaces?: Readonly<Record<string, string>>) => {
+      await using t = await testController(copies, { objects, namespaces });
+      await t.reconcile('any');
+      return t.writes.map(({ key }) => key?.namespace);
+    };
+    expect(await writtenIn()).toEqual(['work']);
+    expect(await writtenIn({ work: 'spire' })).toEqual(['spire']);
+  });
+
   it('sees changes by other clients', async () => {
     await using t = await testController(totals, { objects: [map('a', 'red')] });
     const { kind, object } = map('b', 'red');
@@ -236,5 +258,35 @@ describe('a keyed controller in a unit test', () => {
     await t.delete(ConfigMap, { namespace: 'shop', name: 'a' });
     await t.reconcile('red');
     expect(t.events.map(({ regarding }) => regarding?.name)).toEqual(['b']);
+  });
+});
+
+describe('an optional source in a unit test', () => {
+  const routed = controller(ConfigMap)
+    .watches(Site, { optional: true, map: () => [] })
+    .reconcile(({ isServed, list, event }) => {
+      event('Normal', 'Checked', `${isServed(Site)} ${list(Site).length}`);
+    });
+  const map = given(ConfigMap, { metadata: key });
+  const noted = async (options: Parameters<typeof testController>[1]) => {
+    await using t = await testController(routed, options);
+    await t.reconcile(key);
+    return t.events[0]?.note;
+  };
+
+  it('is served, with or without objects, unless the test says otherwise', async () => {
+    expect(await noted({ objects: [map] })).toBe('true 0');
+    expect(await noted({ objects: [map, site] })).toBe('true 1');
+    expect(await noted({ objects: [map], notServed: [Site] })).toBe('false 0');
+  });
+
+  it('has no objects while it is not served, and a kind that is needed is always served', async () => {
+    const invalid = { code: 'BOWLINE_UNIT_TEST_INVALID' };
+    await expect(testController(routed, { objects: [map, site], notServed: [Site] })).rejects.toMatchObject(invalid);
+    await expect(testController(routed, { objects: [map], notServed: [ConfigMap] })).rejects.toThrow(
+      'ConfigMap cannot be in notServed: configmap needs it; declare its source with optional: true',
+    );
+    await using t = await testController(routed, { objects: [map], notServed: [Site] });
+    expect(() => t.put(Site, site.object as Site)).toThrow(/no Site can exist/);
   });
 });

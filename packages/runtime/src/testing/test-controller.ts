@@ -8,11 +8,18 @@ import { ControllerRunner } from '../controller/controller-runner.ts';
 import { Run } from '../controller/run.ts';
 import { noMetrics } from '../observability/metrics.ts';
 import { defineOperator } from '../operator/operator.ts';
+import { withControllerNamespaces, withNamespaces } from '../operator/with-namespaces.ts';
 import { withOwnNames } from '../operator/with-own-names.ts';
 import type { Cause } from '../queue/cause.ts';
 import type { WrittenOf } from '../resource/custom-resource.ts';
 import type { RecordedWrite } from './memory-writes.ts';
-import { type DepsOption, UnitTestEnvironment, type UnitTestOptions, unitTestError } from './unit-test-environment.ts';
+import {
+  type DepsOption,
+  UnitTestEnvironment,
+  type UnitTestOptions,
+  unitTestError,
+  unitTestNamespaces,
+} from './unit-test-environment.ts';
 
 /** RunOptions configures what a run knows about earlier runs. */
 export interface RunOptions {
@@ -76,13 +83,14 @@ export async function testController<Deps>(
 ): Promise<ControllerTest> {
   const { operator: name = 'unit', domain = 'unit.test', permissions = [] } = options;
   const deps = options.deps as Deps;
+  const resolve = unitTestNamespaces(options);
   const operator = withOwnNames(
     defineOperator<unknown>({
       name,
       domain,
       // Its deps are passed right here.
-      controllers: [controller as Controller<unknown>],
-      permissions,
+      controllers: [withControllerNamespaces(controller as Controller<unknown>, resolve)],
+      permissions: permissions.map((each) => withNamespaces(each, resolve)),
       setup: () => deps,
     }),
   );

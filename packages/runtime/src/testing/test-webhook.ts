@@ -1,6 +1,7 @@
 import type { KubernetesObject, ObjectOf, Resource, StatusCause, UserInfo } from '@bowline/kubernetes';
 import { applyJsonPatch, type JsonPatchOperation, type VirtualClock } from '@bowline/machinery';
 import { defineOperator } from '../operator/operator.ts';
+import { withNamespaces, withSourceNamespaces } from '../operator/with-namespaces.ts';
 import { withOwnNames } from '../operator/with-own-names.ts';
 import type { WrittenOf } from '../resource/custom-resource.ts';
 import type { Operation, ReviewResponse } from '../webhook/admission-review.ts';
@@ -9,7 +10,13 @@ import type { Webhook } from '../webhook/webhook.ts';
 import { webhookRoute } from '../webhook/webhook-route.ts';
 import { WebhookSources } from '../webhook/webhook-sources.ts';
 import { completed } from './given.ts';
-import { type DepsOption, UnitTestEnvironment, type UnitTestOptions, unitTestError } from './unit-test-environment.ts';
+import {
+  type DepsOption,
+  UnitTestEnvironment,
+  type UnitTestOptions,
+  unitTestError,
+  unitTestNamespaces,
+} from './unit-test-environment.ts';
 
 /** ReviewOptions configures a request to a webhook, besides its objects. */
 export interface ReviewOptions {
@@ -83,8 +90,15 @@ export async function testWebhook<R extends Resource<KubernetesObject>, Deps>(
       }
     },
   };
+  const resolve = unitTestNamespaces(options);
   const operator = withOwnNames(
-    defineOperator<unknown>({ name, domain, webhooks: [declared], permissions, setup: () => deps }),
+    defineOperator<unknown>({
+      name,
+      domain,
+      webhooks: [withSourceNamespaces(declared, resolve)],
+      permissions: permissions.map((each) => withNamespaces(each, resolve)),
+      setup: () => deps,
+    }),
   );
   const [observed = declared] = operator.webhooks;
   const environment = new UnitTestEnvironment(operator, options);

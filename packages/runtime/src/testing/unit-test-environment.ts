@@ -9,6 +9,8 @@ import { type OperatorIdentity, operatorIdentity } from '../identity/operator-id
 import { type Log, silentLog } from '../observability/log.ts';
 import { declaredPermissions } from '../operator/declared-permissions.ts';
 import type { Operator } from '../operator/operator.ts';
+import type { ResolveNamespace } from '../operator/with-namespaces.ts';
+import { installNamespaceId } from '../permissions/install-namespaces.ts';
 import type { Permission } from '../permissions/permission.ts';
 import { restrictedClient } from '../permissions/restricted-client.ts';
 import { completed, type GivenObject } from './given.ts';
@@ -28,8 +30,23 @@ export interface UnitTestOptions {
    * Additional permissions, as on `defineOperator`. Defaults to none: undeclared requests are rejected as in a cluster.
    */
   readonly permissions?: readonly Permission[] | undefined;
+  /** The names of the operator's install namespaces, by id. Defaults to their ids. */
+  readonly namespaces?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Kinds that the API server does not serve, of optional sources or only written. Defaults to none: all declared kinds
+   * are served, also without objects.
+   */
+  readonly notServed?: readonly Resource[] | undefined;
   /** Defaults to a silent log. */
   readonly log?: Log | undefined;
+}
+
+/** unitTestNamespaces returns the names of install namespaces in a unit test, in place of their placeholders. */
+export function unitTestNamespaces({ namespaces = {} }: UnitTestOptions): ResolveNamespace {
+  return (namespace) => {
+    const id = installNamespaceId(namespace);
+    return id === undefined ? namespace : (namespaces[id] ?? id);
+  };
 }
 
 /** DepsOption requires the dependencies that a controller or webhook needs from its operator's `setup`, if any. */
@@ -50,6 +67,7 @@ export class UnitTestEnvironment implements AsyncDisposable {
   /** Allows what the operator declares, and rejects everything else. */
   readonly client: Client;
   readonly identity: OperatorIdentity;
+  readonly #notServed = new Set<string>();
   readonly #end = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -65,8 +83,13 @@ export class UnitTestEnvironment implements AsyncDisposable {
     const pausedAnnotation = annotations.paused;
     this.cache = new Cache({ client: this.client, clock, wire, random, log, pausedAnnotation, freeze: true });
     for (const kind of [Event, ...kindsOf(operator)]) this.server.serve(kind);
+    for (const kind of options.notServed ?? []) {
+      assertOptional(operator, kind);
+      this.#notServed.add(kind.id);
+      this.server.unserve(kind);
+    }
     for (const { kind, object } of options.objects ?? []) {
-      this.server.serve(kind);
+      this.#serve(kind);
       this.server.put(kind, object);
     }
   }
@@ -82,7 +105,7 @@ export class UnitTestEnvironment implements AsyncDisposable {
 
   /** put stores an object as another client would; it is immediately visible in caches. */
   put(kind: Resource<KubernetesObject>, object: KubernetesObject): void {
-    this.server.serve(kind);
+    this.#serve(kind);
     this.cache.recordWrite(kind, this.server.put(kind, completed(kind, object)));
   }
 
@@ -99,9 +122,26 @@ export class UnitTestEnvironment implements AsyncDisposable {
     else this.cache.recordDelete(kind, key, { uid });
   }
 
+  #serve(kind: Resource): void {
+    if (this.#notServed.has(kind.id)) {
+      throw unitTestError(`no ${kind.kind} can exist: its kind is not served; remove it from notServed`);
+    }
+    this.server.serve(kind);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end.abort();
     await this.#running;
+  }
+}
+
+/** A source that is not optional would be waited for without end. */
+function assertOptional({ controllers, webhooks }: Operator, kind: Resource): void {
+  for (const { name, sources } of [...controllers, ...webhooks]) {
+    if (sources.every(({ resource, optional }) => optional || resource.id !== kind.id)) continue;
+    throw unitTestError(
+      `${kind.kind} cannot be in notServed: ${name} needs it; declare its source with optional: true`,
+    );
   }
 }
 

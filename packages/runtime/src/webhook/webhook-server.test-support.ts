@@ -53,7 +53,7 @@ export async function start(webhooks: readonly Webhook[], options: StartOptions 
   const { wire = systemClock, operator = 'op' } = options;
   const metrics = createMetrics();
   const clients = new WebhookClients(createClient({ transport: new ScriptedTransport() }), nowhere);
-  const cache = { get: () => undefined, list: () => [] };
+  const cache = { get: () => undefined, list: () => [], isServed: () => true };
   const log = silentLog;
   const servers = options.servers ?? new WebhookServers({ wire });
   const site = await servers.open(options.address ?? '127.0.0.1:0', {

@@ -47,6 +47,41 @@ function deployment(c: Cluster, image = 'example.test/web'): Deployment {
   };
 }
 
+describe('apply with dryRun', () => {
+  test('returns what a write would do, stores nothing, and sends no request if nothing would change', async () => {
+    await using c = await cluster();
+    const { client, writer } = await setUp(c);
+    const only = { dryRun: true };
+    expect(await writer.apply(Deployment, deployment(c), only)).toMatchObject({ outcome: 'created' });
+    expect(await c.admin.find(Deployment, keyOf(deployment(c)))).toBeUndefined();
+
+    const { object: stored } = await writer.apply(Deployment, deployment(c));
+    expect(await writer.apply(Deployment, deployment(c, 'example.test/other'), only)).toMatchObject({
+      outcome: 'configured',
+    });
+    const { metadata, spec } = await c.admin.get(Deployment, keyOf(deployment(c)));
+    expect([metadata?.generation, spec?.template]).toEqual([stored.metadata?.generation, stored.spec?.template]);
+
+    client.verbs();
+    expect(await writer.apply(Deployment, deployment(c), only)).toMatchObject({ outcome: 'unchanged' });
+    expect(client.verbs()).not.toContain('apply');
+  });
+
+  test('fails as the write would', async () => {
+    await using c = await cluster();
+    const { writer } = await setUp(c);
+    const { metadata, spec } = deployment(c);
+    const invalid = { metadata, spec: { ...spec, selector: { matchLabels: { other: 'label' } } } } as Deployment;
+    await expect(writer.apply(Deployment, invalid, { dryRun: true })).rejects.toMatchObject({
+      code: 'BOWLINE_API_INVALID',
+    });
+    await c.admin.create(Deployment, deployment(c));
+    await expect(writer.apply(Deployment, deployment(c), { dryRun: true })).rejects.toMatchObject({
+      code: 'BOWLINE_FOREIGN_OBJECT',
+    });
+  });
+});
+
 describe('apply', () => {
   test('creates an object with its owner and field manager in one request, and does not write it again', async () => {
     await using c = await cluster();

@@ -67,8 +67,14 @@ export interface WaitingObject {
   readonly isOverdue: boolean;
   /** The finalizers that hold the object. */
   readonly finalizers: readonly string[];
-  /** Whether our finalizer was removed because the time was over. */
-  readonly wasForced: boolean;
+}
+
+/** ForcedFinalizer is a finalizer of ours that was removed from an object because its time was over. */
+export interface ForcedFinalizer {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly key: ObjectKey;
+  readonly finalizer: string;
 }
 
 /** CleanupProgress is the state of a cleanup. It need not be stored: the next run reads it from the cluster again. */
@@ -77,6 +83,11 @@ export interface CleanupProgress {
   /** The tier that the cleanup waits for. */
   readonly tier?: string | undefined;
   readonly waiting: readonly WaitingObject[];
+  /**
+   * The finalizers that this step removed by force, whether or not their objects still exist: report or count them, as
+   * no later step returns them again. A step that throws does not return them either.
+   */
+  readonly forced: readonly ForcedFinalizer[];
   /** Set until the cleanup is done. */
   readonly requeueAfterMs?: number | undefined;
 }
@@ -102,24 +113,31 @@ export async function cleanUpTiers(
   const { pollMs = 2_000, deletion, release } = options;
   if (deletion.mode === 'orphan') {
     if (release) for (const tier of tiers) await forEachLeftover(tier, tools, release);
-    return { isDone: true, waiting: [] };
+    return { isDone: true, waiting: [], forced: [] };
   }
+  const forced: ForcedFinalizer[] = [];
   for (const tier of tiers) {
     const waiting: WaitingObject[] = [];
     await forEachLeftover(tier, tools, async (leftover) => {
       const state = await removeLeftover(tools, leftover, tier, options);
-      if (state) waiting.push(state);
+      if (state.waiting) waiting.push(state.waiting);
+      if (state.forced) forced.push(state.forced);
     });
     if (waiting.length === 0) continue;
     const next = waiting.map(({ deadline, isOverdue }) => (isOverdue ? pollMs : deadline - clock.now() + 1));
     return {
       isDone: false,
       tier: tier.name,
-      waiting: waiting.toSorted((a, b) => keyString(a.key).localeCompare(keyString(b.key))),
+      waiting: waiting.toSorted(byKey),
+      forced: forced.toSorted(byKey),
       requeueAfterMs: Math.max(1, Math.min(pollMs, ...next)),
     };
   }
-  return { isDone: true, waiting: [] };
+  return { isDone: true, waiting: [], forced: forced.toSorted(byKey) };
+}
+
+function byKey(a: { readonly key: ObjectKey }, b: { readonly key: ObjectKey }): number {
+  return keyString(a.key).localeCompare(keyString(b.key));
 }
 
 /** forEachLeftover calls `work` for every object of a tier, and throws the first failure after all calls have ended. */
@@ -132,29 +150,36 @@ async function forEachLeftover(
   if (failure) throw failure.error;
 }
 
-/**
- * removeLeftover does what is possible now for one object; it returns undefined when the object is gone, or was not
- * ours.
- */
+/** LeftoverState holds what is left of one object; nothing is set when the object is gone, or was not ours. */
+interface LeftoverState {
+  readonly waiting?: WaitingObject;
+  readonly forced?: ForcedFinalizer;
+}
+
+/** removeLeftover does what is possible now for one object. */
 async function removeLeftover(
   { live, clock, fieldManager, signal }: WriteTools,
   leftover: Leftover,
   tier: CleanupTier,
   options: CleanupOptions,
-): Promise<WaitingObject | undefined> {
+): Promise<LeftoverState> {
   const { deletion } = options;
   const propagationPolicy = deletion.mode === 'foreground' ? 'Foreground' : 'Background';
   const limitMs = tier.timeoutMs ?? options.timeoutMs ?? 30_000;
   // Also for an object that is being deleted: only `remove` knows whether it is ours.
   const { outcome, metadata } = await options.remove(leftover, { propagationPolicy });
-  if (outcome !== 'terminating') return undefined;
+  if (outcome !== 'terminating') return {};
   const object = { ...leftover.object, metadata };
-  const state = waitingFor(leftover, object, limitMs, clock);
-  const { forcedFinalizer } = tier;
-  if (!state.isOverdue || !forcedFinalizer || !state.finalizers.includes(forcedFinalizer)) return state;
-  const released = await removeFinalizer(live, leftover.resource, object, forcedFinalizer, { fieldManager, signal });
-  if (!released?.metadata?.finalizers?.length) return undefined;
-  return { ...waitingFor(leftover, released, limitMs, clock), wasForced: true };
+  const waiting = waitingFor(leftover, object, limitMs, clock);
+  const { forcedFinalizer: finalizer } = tier;
+  if (!waiting.isOverdue || !finalizer || !waiting.finalizers.includes(finalizer)) return { waiting };
+  const released = await removeFinalizer(live, leftover.resource, object, finalizer, { fieldManager, signal });
+  // It was gone already.
+  if (!released) return {};
+  const { apiVersion, kind, key } = waiting;
+  const forced = { apiVersion, kind, key, finalizer };
+  if (!released.metadata?.finalizers?.length) return { forced };
+  return { waiting: waitingFor(leftover, released, limitMs, clock), forced };
 }
 
 function waitingFor(
@@ -172,6 +197,5 @@ function waitingFor(
     deadline,
     isOverdue: clock.now() > deadline,
     finalizers: object.metadata?.finalizers ?? [],
-    wasForced: false,
   };
 }

@@ -144,7 +144,7 @@ describe('cleanUpTiers', () => {
       waiting: [{ key: { name: 'c' } }],
     });
     await free(c, 'c');
-    expect(await step(c, systemClock)).toEqual({ isDone: true, waiting: [] });
+    expect(await step(c, systemClock)).toEqual({ isDone: true, waiting: [], forced: [] });
     expect(await c.admin.find(ConfigMap, { namespace: c.namespace, name: 'foreign' })).toBeDefined();
   });
 
@@ -157,17 +157,39 @@ describe('cleanUpTiers', () => {
     const at = (seconds: number): Clock => new VirtualClock({ startMs: deletedAt + seconds * 1000 });
     const forced = { forcedFinalizer: FINALIZER };
     expect(await step(c, at(30), undefined, forced)).toMatchObject({
-      waiting: [{ deadline: deletedAt + 30_000, isOverdue: false, wasForced: false }],
+      waiting: [{ deadline: deletedAt + 30_000, isOverdue: false }],
+      forced: [],
       requeueAfterMs: 1,
     });
     const client = new ObservedClient(c.admin);
-    expect(await step(c, at(31), client)).toMatchObject({ waiting: [{ isOverdue: true, wasForced: false }] });
+    expect(await step(c, at(31), client)).toMatchObject({ waiting: [{ isOverdue: true }], forced: [] });
     expect(client.verbs()).toBe('find');
     expect(await step(c, at(31), client, forced)).toMatchObject({
-      waiting: [{ isOverdue: true, wasForced: true, finalizers: [OTHER] }],
+      waiting: [{ isOverdue: true, finalizers: [OTHER] }],
+      forced: [{ apiVersion: 'v1', kind: 'ConfigMap', key: keyOf(object), finalizer: FINALIZER }],
       requeueAfterMs: 2_000,
     });
+    expect(await step(c, at(31), client, forced)).toMatchObject({ waiting: [{ finalizers: [OTHER] }], forced: [] });
     await free(c, 'a');
+  });
+
+  test('returns the finalizers that it removed by force, also of objects that are gone with them', async () => {
+    await using c = await cluster();
+    for (const [name, tier] of [
+      ['b', 'first'],
+      ['a', 'first'],
+      ['c', 'second'],
+    ] as const) {
+      const object = await child(c, name, tier, [FINALIZER]);
+      await c.admin.delete(ConfigMap, keyOf(object));
+    }
+    const later = new VirtualClock({ startMs: Date.now() + 3_600_000 });
+    const { isDone, waiting, forced } = await step(c, later, undefined, { forcedFinalizer: FINALIZER });
+    expect({ isDone, waiting }).toEqual({ isDone: true, waiting: [] });
+    expect(forced.map(({ key, finalizer }) => `${key.name} ${finalizer}`)).toEqual(
+      ['a', 'b', 'c'].map((name) => `${name} ${FINALIZER}`),
+    );
+    expect(await step(c, later, undefined, { forcedFinalizer: FINALIZER })).toMatchObject({ isDone: true, forced: [] });
   });
 
   test('neither waits for nor releases a foreign object that is being deleted and resembles ours', async () => {
@@ -177,7 +199,11 @@ describe('cleanUpTiers', () => {
     await c.admin.delete(ConfigMap, keyOf(object));
     const later = new VirtualClock({ startMs: Date.now() + 3_600_000 });
     const client = new ObservedClient(c.admin);
-    expect(await step(c, later, client, { forcedFinalizer: FINALIZER })).toEqual({ isDone: true, waiting: [] });
+    expect(await step(c, later, client, { forcedFinalizer: FINALIZER })).toEqual({
+      isDone: true,
+      waiting: [],
+      forced: [],
+    });
     expect(client.verbs()).toBe('find');
     await free(c, 'foreign');
   });
@@ -239,7 +265,7 @@ describe('cleanUpTiers', () => {
   test('continues with the next tier before the dependents of the previous one are gone, after a background deletion', async () => {
     await using c = await cluster();
     const deletion = await deletedParent(c, 'Background');
-    expect(await step(c, systemClock, undefined, {}, { deletion })).toEqual({ isDone: true, waiting: [] });
+    expect(await step(c, systemClock, undefined, {}, { deletion })).toEqual({ isDone: true, waiting: [], forced: [] });
     expect(await find(c, 'b')).toBeUndefined();
     await free(c, 'of-a');
   });
@@ -256,14 +282,14 @@ describe('cleanUpTiers', () => {
     await c.untilGone(ConfigMap, { namespace: c.namespace, name: 'a' });
     expect(await step(c, systemClock, undefined, {}, { deletion })).toMatchObject({ tier: 'second' });
     await c.untilGone(ConfigMap, { namespace: c.namespace, name: 'b' });
-    expect(await step(c, systemClock, undefined, {}, { deletion })).toEqual({ isDone: true, waiting: [] });
+    expect(await step(c, systemClock, undefined, {}, { deletion })).toEqual({ isDone: true, waiting: [], forced: [] });
   });
 
   test('deletes nothing after an orphaning deletion, and releases objects on request', async () => {
     await using c = await cluster();
     const deletion = await deletedParent(c, 'Orphan');
     const client = new ObservedClient(c.admin);
-    expect(await step(c, systemClock, client, {}, { deletion })).toEqual({ isDone: true, waiting: [] });
+    expect(await step(c, systemClock, client, {}, { deletion })).toEqual({ isDone: true, waiting: [], forced: [] });
     expect(client.verbs()).toBe('');
     const giveUp = ({ resource, object }: Leftover) =>
       release({ live: client, fieldManager: MANAGER }, resource, object, { labels: Object.keys(labels) });

@@ -42,6 +42,8 @@ export interface ApplyPlan<T extends KubernetesObject> {
    * it is the same object.
    */
   readonly isStateBound?: boolean | undefined;
+  /** Whether the API server only checks the write. */
+  readonly dryRun?: boolean | undefined;
 }
 
 /** ApplyTools holds what the writes of one writer share. */
@@ -122,9 +124,9 @@ class GuardedApply<T extends KubernetesObject> {
       return { outcome: 'created', object: await this.#send({ resourceVersion: ABSENT_VERSION }) };
     }
     const { client, fieldManager, signal } = this.#tools;
-    const { resource, desired } = this.#plan;
-    const object = await client.create(resource, desired, { fieldManager, signal });
-    this.#remember(object);
+    const { resource, desired, dryRun } = this.#plan;
+    const object = await client.create(resource, desired, { fieldManager, signal, ...(dryRun ? { dryRun } : {}) });
+    if (!dryRun) this.#remember(object);
     return { outcome: 'created', object };
   }
 
@@ -142,7 +144,7 @@ class GuardedApply<T extends KubernetesObject> {
       return tools.writeMemo.isUnchanged(metadata, this.#plan.desired) ? { outcome: 'unchanged', object } : undefined;
     }
     const { owner } = plan.ownership;
-    if (owner && relationTo(owner, object) === 'stale') return this.#repair(object, owner);
+    if (owner && relationTo(owner, object) === 'stale' && !plan.dryRun) return this.#repair(object, owner);
 
     const { difference, isUnchanged } = this.#compare(object);
     if (isUnchanged) {
@@ -155,7 +157,8 @@ class GuardedApply<T extends KubernetesObject> {
       difference,
     });
     const written = await this.#send(this.#identityFor(object));
-    const isStored = written.metadata?.resourceVersion !== metadata.resourceVersion;
+    // A dry run stores nothing, so it does not show what it would store.
+    const isStored = plan.dryRun || written.metadata?.resourceVersion !== metadata.resourceVersion;
     return { outcome: isStored ? 'configured' : 'unchanged', object: written };
   }
 
@@ -170,10 +173,11 @@ class GuardedApply<T extends KubernetesObject> {
     readonly resourceVersion?: string | undefined;
   }): Promise<T> {
     const { client, fieldManager, signal } = this.#tools;
-    const { resource, key, desired } = this.#plan;
+    const { resource, key, desired, dryRun } = this.#plan;
     const body = { ...desired, metadata: { ...desired.metadata, ...identity } };
-    const response = await client.patch(resource, key, { type: 'apply', body, force: true }, { fieldManager, signal });
-    this.#remember(response);
+    const options = { fieldManager, signal, ...(dryRun ? { dryRun } : {}) };
+    const response = await client.patch(resource, key, { type: 'apply', body, force: true }, options);
+    if (!dryRun) this.#remember(response);
     return response;
   }
 

@@ -39,10 +39,19 @@ export interface WriterOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** ApplyOptions configures who an object belongs to. Both fields default to the writer's. */
-export interface ApplyOptions extends Omit<Ownership, 'owner'> {
+/** OwnershipOptions configures who an object belongs to. Both fields default to the writer's. */
+export interface OwnershipOptions extends Omit<Ownership, 'owner'> {
   /** Null writes no owner reference, so that the object outlives the primary one; `labels` then mark it as ours. */
   readonly owner?: Ownership['owner'] | null;
+}
+
+/** ApplyOptions configures one apply. */
+export interface ApplyOptions extends OwnershipOptions {
+  /**
+   * Let the API server check the write without storing it: its errors are those of the write, and the outcome is what
+   * the write would do. No request is sent when nothing would change. Defaults to false.
+   */
+  readonly dryRun?: boolean | undefined;
 }
 
 /** RemoveOptions selects the object to remove and configures its deletion. */
@@ -72,7 +81,7 @@ export interface Writer {
     resource: Resource<T>,
     key: ObjectKey,
     make: () => T | Promise<T>,
-    options?: ApplyOptions,
+    options?: OwnershipOptions,
   ): Promise<WriteResult<T>>;
   /**
    * remove deletes an object if it is ours. It succeeds if the object is gone; an object that has replaced it is not
@@ -118,6 +127,7 @@ export function createWriter(options: WriterOptions): Writer {
         desired: wanted,
         ownership,
         isOurs: (object) => hasOwnership(object, ownership),
+        dryRun: given.dryRun,
       });
     },
     async createOnce(resource, key, make, given = {}) {
