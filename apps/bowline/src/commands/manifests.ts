@@ -14,6 +14,7 @@ import type { CommandInput } from './command-input.ts';
 
 interface ManifestsOptions {
   readonly perOperator?: boolean;
+  readonly dependencies: boolean;
   readonly part: Part | 'all';
   readonly output: OutputFormat;
 }
@@ -30,6 +31,11 @@ export async function manifestsCommand(input: CommandInput): Promise<Command> {
       )
         .choices(['admin', 'operator', 'all'])
         .default('all'),
+    )
+    .option(
+      '--dependencies',
+      'also print the CustomResourceDefinitions of other projects that the operators use; only for a cluster without them',
+      false,
     )
     .addOption(outputOption('yaml'))
     .addHelpText(
@@ -53,6 +59,7 @@ Examples:
       namespace: settings.manager.namespace ?? DEFAULT_NAMESPACE,
       install: { section, flags: installFlags() },
       perOperator: options.perOperator ?? section?.perOperator,
+      dependencies: options.dependencies,
     });
     // The administrator's part has no Deployment.
     if (options.part !== 'admin') requireImages(manifests);

@@ -1,8 +1,9 @@
-import type { KubernetesObject, Namespace, ServiceAccount } from '@bowline/kubernetes';
+import type { KubernetesObject, ServiceAccount } from '@bowline/kubernetes';
 import type { Operator } from '@bowline/runtime';
 import {
   companionManifests,
   customResourceDefinition,
+  installNamespaceManifests,
   operatorIdentity,
   rbacManifests,
   type WebhookAddress,
@@ -34,6 +35,8 @@ export interface InstallOptions {
   readonly install: InstallSource;
   /** One Deployment and one ServiceAccount for each operator. Defaults to one for all. */
   readonly perOperator?: boolean | undefined;
+  /** Whether the definitions of kinds of other projects that the operators use are included. Defaults to false. */
+  readonly dependencies?: boolean | undefined;
 }
 
 /** Manifest is an object that belongs to an install. */
@@ -42,6 +45,8 @@ export interface Manifest {
   /** The operator's name, or `bowline` for objects that all share. */
   readonly owner: string;
   readonly object: KubernetesObject;
+  /** Whether it stays without the labels of the install, because it also serves others. Defaults to false. */
+  readonly isShared?: boolean | undefined;
 }
 
 /**
@@ -61,8 +66,8 @@ export function installManifests(options: InstallOptions): readonly Manifest[] {
     ? operators.map((operator) => groupOf(operatorIdentity(operator).objectName, operator.name, [operator]))
     : [groupOf('bowline', 'bowline', operators)];
   const manifests = [
-    // A namespace that operators work in exists already and has another owner.
-    ...(settings.manager.namespaces?.includes(namespace) ? [] : [admin('bowline', managerNamespace(namespace))]),
+    ...namespaceManifests(options),
+    ...(options.dependencies ? dependencyManifests(operators) : []),
     ...crdManifests(operators),
     ...groups.flatMap((group) => identity(options, group)),
     // Before the manager: it may rely on them.
@@ -81,6 +86,37 @@ export function installManifests(options: InstallOptions): readonly Manifest[] {
     ...operators.flatMap((operator) => webhooks(options, operator)),
   ];
   return manifests.map((manifest) => labelled(manifest, namespace));
+}
+
+/** namespaceManifests returns the manager's namespace, and those whose names are settings of operators. */
+function namespaceManifests({ settings, namespace }: InstallOptions): readonly Manifest[] {
+  const configured = installNamespaceManifests(settings.operators);
+  const own = configured.find(({ metadata }) => metadata?.name === namespace) ?? {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: namespace },
+  };
+  const others = configured.filter((each) => each !== own);
+  // A namespace that operators work in exists already and has another owner.
+  const isForeign = own.metadata?.labels === undefined && settings.manager.namespaces?.includes(namespace);
+  return [
+    ...(isForeign ? [] : [admin('bowline', own)]),
+    ...others.map((object) => ({ ...admin('bowline', object), isShared: true })),
+  ];
+}
+
+/** dependencyManifests returns the CustomResourceDefinitions of kinds of other projects that operators use. */
+function dependencyManifests(operators: readonly Operator[]): readonly Manifest[] {
+  const definitions = operators.flatMap(({ name, dependencies }) =>
+    dependencies.map((kind) => ({ ...admin(name, customResourceDefinition(kind)), isShared: true })),
+  );
+  // Several operators may use a kind.
+  return [...new Map(definitions.map((each) => [each.object.metadata?.name, each])).values()];
+}
+
+/** dependencyObjects returns the CustomResourceDefinitions of dependencies as they are applied. */
+export function dependencyObjects(operators: readonly Operator[]): readonly KubernetesObject[] {
+  return dependencyManifests(operators).map(({ object }) => object);
 }
 
 /** crdManifests returns the CustomResourceDefinitions of operators. Several installs share them. */
@@ -167,17 +203,14 @@ function serving({ manager }: Settings, namespace: string, operator: Operator): 
   return webhookServing(manager, { namespace, isServerLocal: false }, operator);
 }
 
-function managerNamespace(name: string): Namespace {
-  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
-}
-
 function admin(owner: string, object: KubernetesObject): Manifest {
   return { part: 'admin', owner, object };
 }
 
 /** labelled returns an object with the labels by which `uninstall` finds it. */
 function labelled(manifest: Manifest, installedIn: string | undefined): Manifest {
-  const { part, owner, object } = manifest;
+  const { part, owner, object, isShared } = manifest;
+  if (isShared) return manifest;
   const labels = {
     ...object.metadata?.labels,
     [NAME]: object.metadata?.labels?.[NAME] ?? owner,

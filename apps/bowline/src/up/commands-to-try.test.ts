@@ -1,4 +1,6 @@
+import { OWN_NAMESPACE } from '@bowline/runtime';
 import { describe, expect, it } from 'vitest';
+import { beacon } from '../testing/beacon.test-support.ts';
 import { badge, sticker } from '../testing/test-operators.test-support.ts';
 import { commandsToTry } from './commands-to-try.ts';
 
@@ -12,6 +14,13 @@ describe('commandsToTry', () => {
     const tries = ['kubectl get badges -A', 'kubectl describe badges b -n a', events];
     expect(commandsToTry([withSample], undefined, {})).toEqual(tries);
     expect(commandsToTry([sticker], undefined, {})).toEqual(['kubectl get namespaces', events]);
+  });
+
+  it('names no namespace of a cluster-scoped sample, and the namespace of the manager where a sample is in its own', () => {
+    const tries = ['kubectl get beacons', 'kubectl describe beacons cluster', events];
+    expect(commandsToTry([beacon], undefined, {})).toEqual(tries);
+    const own = { ...badge, samples: [{ ...sample, metadata: { namespace: OWN_NAMESPACE, name: 'b' } }] };
+    expect(commandsToTry([own], undefined, {})[1]).toBe('kubectl describe badges b -n bowline-system');
   });
 
   it('takes the first command of every operator before the second of any', () => {

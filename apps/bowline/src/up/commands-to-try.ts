@@ -1,4 +1,5 @@
 import type { Operator } from '@bowline/runtime';
+import { inManagerNamespace } from './displayed-resources.ts';
 
 /** Without the command for events: users would not read more. */
 const MAX_COMMANDS = 2;
@@ -28,11 +29,14 @@ export function commandsToTry(
 }
 
 function sampleCommands({ resources, samples }: Operator): readonly string[] {
-  for (const { kind, plural } of resources) {
+  for (const { kind, plural, scope } of resources) {
     const sample = samples.find((each) => each.kind === kind);
     if (!sample) continue;
-    const { name, namespace } = sample.metadata ?? {};
-    return [`kubectl get ${plural} -A`, `kubectl describe ${plural} ${name} -n ${namespace}`];
+    const { name, namespace } = inManagerNamespace(sample).metadata ?? {};
+    const describe = `kubectl describe ${plural} ${name}`;
+    return scope === 'Cluster'
+      ? [`kubectl get ${plural}`, describe]
+      : [`kubectl get ${plural} -A`, namespace === undefined ? describe : `${describe} -n ${namespace}`];
   }
   return [];
 }

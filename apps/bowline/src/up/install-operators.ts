@@ -4,8 +4,10 @@ import type { Operator } from '@bowline/runtime';
 import type { Client } from '@bowline/runtime/client';
 import {
   applyCompanions,
+  applyInstallNamespaces,
   companionManifests,
   installCustomResourceDefinitions,
+  installDependencies,
   type OperatorId,
   operatorIdentity,
   rbacManifests,
@@ -43,13 +45,17 @@ export interface InstallInput {
   /** Its operators are already configured with these settings. */
   readonly settings: Settings;
   readonly signal: AbortSignal;
+  /** Shows one line about what was done. */
+  readonly report: (line: string) => void;
 }
 
 /**
- * installOperators installs the operators' kinds and companions. In a cluster of our own each operator also gets a ServiceAccount with
- * exactly the rights that it declares, so that it behaves here as in an installed cluster.
+ * installOperators installs the operators' kinds, namespaces and companions, and missing kinds of other projects. In a
+ * cluster of our own each operator also gets a ServiceAccount with exactly the rights that it declares, so that it
+ * behaves here as in an installed cluster.
  */
-export async function installOperators({ cluster, settings, signal }: InstallInput): Promise<void> {
+export async function installOperators(input: InstallInput): Promise<void> {
+  const { cluster, settings, signal } = input;
   const { admin, isOwn } = cluster;
   const { operators, manager } = settings;
   await applyObjects(
@@ -60,8 +66,10 @@ export async function installOperators({ cluster, settings, signal }: InstallInp
   for (const operator of operators) {
     const fieldManager = operatorIdentity(operator).fieldManagers.crds;
     await installCustomResourceDefinitions(admin, operator.resources, { signal, fieldManager });
+    await reportDependencies(operator, input);
   }
   for (const operator of operators) {
+    await reportNamespaces(operator, input);
     const companions = companionManifests(operator, { namespace: MANAGER_NAMESPACE, namespaces: manager.namespaces });
     await applyCompanions(admin, operator, companions, { signal });
   }
@@ -69,6 +77,27 @@ export async function installOperators({ cluster, settings, signal }: InstallInp
   for (const operator of operators) {
     await applyObjects(admin, rightsOf(operator, manager), signal);
     await untilPermissionsApply(await cluster.clientFor(operator), signal);
+  }
+}
+
+async function reportDependencies(operator: Operator, { cluster, signal, report }: InstallInput): Promise<void> {
+  for (const { name, outcome, isServed, resource } of await installDependencies(cluster.admin, operator, { signal })) {
+    if (outcome === 'created') report(`installed ${name}, which ${operator.name} uses and the cluster did not have`);
+    else if (isServed) report(`using ${name} of the cluster for ${operator.name}`);
+    else {
+      report(
+        `caution: ${operator.name} uses ${name} in ${resource.version}, which the one in the cluster does not serve; upgrade the project that defines it`,
+      );
+    }
+  }
+}
+
+async function reportNamespaces(operator: Operator, { cluster, signal, report }: InstallInput): Promise<void> {
+  for (const { name, conflictingLabels } of await applyInstallNamespaces(cluster.admin, operator, { signal })) {
+    if (conflictingLabels.length === 0) continue;
+    report(
+      `caution: the namespace ${name} of ${operator.name} has other values of the labels ${conflictingLabels.join(', ')}, which were not changed; its workloads may be refused`,
+    );
   }
 }
 

@@ -40,7 +40,7 @@ export interface UpInput {
 /**
  * runUp runs operators, with samples, until the process is stopped, or until everything is ready if that was requested.
  */
-export async function runUp({ operators, options, io, terminal }: UpInput): Promise<void> {
+export async function runUp({ operators: declared, options, io, terminal }: UpInput): Promise<void> {
   // The same as in `bowline run`: this is the memory that operators need in a cluster.
   preferSmallHeap();
   const startedAt = systemClock.monotonic();
@@ -51,11 +51,17 @@ export async function runUp({ operators, options, io, terminal }: UpInput): Prom
   view.progress(
     target === 'current-context' ? 'using the cluster of the current context' : `starting the ${target} control plane`,
   );
-  const warnings = warningsOf(operators);
+  const warnings = warningsOf(declared);
   await using cluster = await openUpCluster({ ...options, target, warnings, signal: interruption.signal }, io);
-  const settings = await withConfigured(localSettings(operators));
+  const settings = await withConfigured(localSettings(declared));
+  const { operators } = settings;
   view.progress(`installing ${operators.map(({ name }) => name).join(', ')}`);
-  await installOperators({ cluster, settings, signal: interruption.signal });
+  await installOperators({
+    cluster,
+    settings,
+    signal: interruption.signal,
+    report: (line) => view.progress(line),
+  });
 
   const stopController = new AbortController();
   const signal = AbortSignal.any([interruption.signal, stopController.signal]);

@@ -100,7 +100,7 @@ async function currentContext({ yes, warnings }: UpClusterOptions, io: Io): Prom
   for (const warning of warnings) io.err(`caution: ${warning}\n`);
   if (!yes) {
     const answer = await io.ask(
-      `This installs the operators' CRDs and companions in the cluster at ${server} and runs the operators with your permissions. Continue? [y/N] `,
+      `This installs the operators' CRDs, namespaces, companions and missing dependencies in the cluster at ${server} and runs the operators with your permissions. Continue? [y/N] `,
     );
     if (answer === undefined || !/^y(es)?$/i.test(answer.trim())) {
       throw new BowlineError(

@@ -10,7 +10,7 @@ import { displayedResources } from './displayed-resources.ts';
 export interface ObjectState extends DisplayState {
   readonly operator: string;
   readonly kind: string;
-  /** `namespace/name`. */
+  /** `namespace/name`, or `name` of a cluster-scoped object. */
   readonly key: string;
 }
 
@@ -141,7 +141,7 @@ export class WatchedObjects {
     this.#events.push({
       at: String(eventTime ?? lastTimestamp ?? metadata.creationTimestamp ?? ''),
       isWarning: event.type === 'Warning',
-      text: `${about.kind} ${about.namespace}/${about.name} ${reason}: ${message}`,
+      text: `${about.kind} ${keyString({ namespace: about.namespace, name: about.name ?? '' })} ${reason}: ${message}`,
     });
     this.#total++;
     if (this.#events.length > MAX_EVENTS) this.#events.shift();

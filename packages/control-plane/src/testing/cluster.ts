@@ -37,8 +37,8 @@ export interface ClusterOptions {
   /**
    * `shared`: the control plane of the test run, with namespaces of its own; objects with generated names of other
    * tests are hidden from its operators. `control-plane`: an empty one that no other test uses at the same time, for
-   * tests with fixed cluster-scoped names. Defaults to `control-plane` if an operator has a cluster-scoped kind, and
-   * otherwise to `shared`.
+   * tests with fixed cluster-scoped names. Defaults to `control-plane` if an operator has a cluster-scoped kind or
+   * depends on one, and otherwise to `shared`.
    */
   readonly isolation?: 'shared' | 'control-plane' | undefined;
   /** The prefix of generated names. Defaults to `test`. */
@@ -112,8 +112,8 @@ export interface Cluster extends AsyncDisposable {
 }
 
 /**
- * cluster creates a namespace for a test on the shared control plane. With `operators`, their kinds and companions are
- * installed and they run, each as a ServiceAccount with exactly the rights that it declares, until the cluster is disposed of.
+ * cluster creates a namespace for a test on the shared control plane. With `operators`, their kinds, dependencies,
+ * namespaces and companions are installed and they run, each as a ServiceAccount with exactly the rights that it declares, until the cluster is disposed of.
  *
  * @example
  * const sites = defineOperator({ name: 'sites', domain: 'example.com', resources: [Site], controllers: [siteController] });
@@ -140,7 +140,9 @@ export async function cluster(options: ClusterOptions & Partial<OperatorsOptions
 }
 
 function hasClusterScopedKind(operators: readonly Operator[]): boolean {
-  return operators.some(({ resources }) => resources.some(({ scope }) => scope === 'Cluster'));
+  return operators.some(({ resources, dependencies }) =>
+    [...resources, ...dependencies].some(({ scope }) => scope === 'Cluster'),
+  );
 }
 
 /** emptyCluster returns a cluster without operators; `names` generates its names. */

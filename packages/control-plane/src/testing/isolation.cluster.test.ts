@@ -1,5 +1,5 @@
-import { ClusterRole, ConfigMap, Namespace } from '@bowline/kubernetes';
-import { admit, allow, controller, defineOperator, deny, keyed, validating } from '@bowline/runtime';
+import { ClusterRole, ConfigMap, Namespace, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
+import { admit, allow, controller, defineOperator, deny, installNamespace, keyed, validating } from '@bowline/runtime';
 import { defineResource, s } from '@bowline/runtime/resource';
 import { expect, it, vi } from 'vitest';
 import { cluster } from './cluster.ts';
@@ -75,15 +75,38 @@ const Realm = defineResource({
   status: s.object({}),
 });
 
-/** A cluster-scoped singleton, with a finalizer and a webhook that is called for all of them. */
+/** Beacon is a kind of another project. */
+const Beacon = defineResource({
+  group: 'others.isolation.test.bowline.dev',
+  version: 'v1',
+  kind: 'Beacon',
+  scope: 'Cluster',
+  spec: s.object({}),
+});
+
+const work = installNamespace('work', () => 'realms', { labels: { 'example.com/work': 'yes' } });
+
+/**
+ * A cluster-scoped singleton, with a finalizer and a webhook that is called for all of them, a namespace with a fixed
+ * name, and a kind of another project.
+ */
 function realms(seen: Set<string>) {
   return defineOperator({
     name: 'realms',
     domain: 'example.com',
     resources: [Realm],
+    dependencies: [Beacon],
+    namespaces: [work],
     controllers: [
       controller(Realm)
-        .reconcile(({ object }) => void seen.add(object.spec.trustDomain))
+        .owns(ConfigMap, { namespaces: [work.name], names: ['realm'] })
+        .applies(Beacon)
+        .reconcile(async ({ object, apply }) => {
+          const { trustDomain } = object.spec;
+          await apply(ConfigMap, { metadata: { namespace: 'realms', name: 'realm' }, data: { trustDomain } });
+          await apply(Beacon, { metadata: { name: 'beacon' }, spec: {} });
+          seen.add(trustDomain);
+        })
         // Never finishes: the leftovers of one test must not affect the next.
         .cleanup(() => ({ requeueAfterMs: 3_600_000 })),
     ],
@@ -100,8 +123,12 @@ const realm = (trustDomain: string) => ({ metadata: { name: 'cluster' }, spec: {
 it('gives operators with cluster-scoped kinds a separate control plane, concurrently and one after the other', async () => {
   const [first, second] = [new Set<string>(), new Set<string>()];
   {
-    await using a = await cluster({ operators: [realms(first)] });
-    await using b = await cluster({ operators: [realms(second)] });
+    const starting = [cluster({ operators: [realms(first)] }), cluster({ operators: [realms(second)] })] as const;
+    await using a = await starting[0];
+    await using b = await starting[1];
+    expect((await a.admin.get(Namespace, { name: 'realms' })).metadata?.labels).toMatchObject({
+      'example.com/work': 'yes',
+    });
     await a.admin.create(Realm, realm('a.example'));
     await b.admin.create(Realm, realm('b.example'));
     await expect(a.admin.create(Realm, { ...realm('refused'), metadata: { name: 'other' } })).rejects.toThrow(
@@ -111,6 +138,9 @@ it('gives operators with cluster-scoped kinds a separate control plane, concurre
   }
   await using c = await cluster({ operators: [realms(new Set())] });
   expect((await c.admin.list(Realm)).items).toEqual([]);
+  expect((await c.admin.list(Beacon)).items).toEqual([]);
+  expect(await c.admin.find(ConfigMap, { namespace: 'realms', name: 'realm' })).toBeUndefined();
+  expect((await c.admin.list(ValidatingWebhookConfiguration)).items).toHaveLength(1);
   await c.admin.create(Realm, realm('c.example'));
 });
 

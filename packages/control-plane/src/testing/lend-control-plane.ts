@@ -14,6 +14,7 @@ import { type Client, isNotFound } from '@bowline/runtime/client';
 import { connectClient } from '../connect-client.ts';
 import type { ControlPlane, ControlPlaneAccess } from '../control-plane.ts';
 import { startControlPlane } from '../start-control-plane.ts';
+import { forgetAcceptedOwners } from './accepted-owners.ts';
 import { sharedControlPlane } from './shared-control-plane.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -44,6 +45,7 @@ export async function lendControlPlane(): Promise<LentControlPlane> {
       try {
         await using admin = await connectClient(await controlPlane.kubeconfig('admin'), { component: 'test' });
         await empty(admin);
+        forgetAcceptedOwners(controlPlane.url);
         free.push(controlPlane);
       } catch (error) {
         await controlPlane.stop();

@@ -1,8 +1,6 @@
 import {
-  apiVersionOf,
   ClusterRole,
   ClusterRoleBinding,
-  ConfigMap,
   type KubernetesObject,
   keyOf,
   keyString,
@@ -16,10 +14,11 @@ import {
 } from '@bowline/kubernetes';
 import { VirtualClock } from '@bowline/machinery';
 import type { Operator } from '@bowline/runtime';
-import { type ApiRequest, type Client, isForbidden, isNotFound } from '@bowline/runtime/client';
+import { type ApiRequest, type Client, isNotFound } from '@bowline/runtime/client';
 import {
   companionManifests,
   installCustomResourceDefinitions,
+  installDependencies,
   operatorIdentity,
   type RbacManifest,
   rbacManifests,
@@ -28,8 +27,10 @@ import {
 } from '@bowline/runtime/install';
 import { Manager, type ManagerOptions, type WebhookServing } from '@bowline/runtime/manager';
 import type { AuditEvent } from '../server/audit/audit-event.ts';
+import { untilOwnerAccepted } from './accepted-owners.ts';
 import type { Cluster } from './cluster.ts';
 import { configureWebhooks } from './configure-webhooks.ts';
+import { createInstallNamespaces } from './create-install-namespaces.ts';
 import { installCompanions } from './install-companions.ts';
 import { CLUSTER_LABEL, isolatedClient } from './isolated-client.ts';
 import { dropFinalizers } from './lend-control-plane.ts';
@@ -40,18 +41,14 @@ import { waitFor } from './wait-for.ts';
 export interface OperatorsOptions
   extends Pick<
     ManagerOptions,
-    | 'config'
-    | 'image'
-    | 'clock'
-    | 'wire'
-    | 'random'
-    | 'log'
-    | 'metrics'
-    | 'leaderElection'
-    | 'drainTimeoutMs'
-    | 'deadWatchAfterMs'
+    'image' | 'clock' | 'wire' | 'random' | 'log' | 'metrics' | 'leaderElection' | 'drainTimeoutMs' | 'deadWatchAfterMs'
   > {
   readonly operators: readonly Operator[];
+  /**
+   * The section of the configuration for each operator. A function can use names of the test, for example for a setting
+   * that names a namespace. Defaults to none.
+   */
+  readonly config?: Config | ((c: Cluster) => Config) | undefined;
   /**
    * Returns the namespaces that the operators are limited to, as in an install without cluster-wide rights. Defaults to
    * the whole cluster.
@@ -74,6 +71,8 @@ export interface OperatorsOptions
    */
   readonly signal?: AbortSignal | undefined;
 }
+
+type Config = NonNullable<ManagerOptions['config']>;
 
 /** TestWebhooks configures how the webhooks of a test's operators are served. */
 export interface TestWebhooks extends Pick<WebhookServing, 'certificates'> {
@@ -112,13 +111,14 @@ export interface RunningOperators {
 }
 
 /**
- * runOperators installs the operators' kinds and companions as admin, creates for each operator a ServiceAccount with
- * exactly the rights that it declares, and runs them in one manager until the cluster is disposed of. `ours` holds the
- * test's names.
+ * runOperators installs the operators' kinds, missing dependencies, namespaces and companions as admin, creates for
+ * each operator a ServiceAccount with exactly the rights that it declares, and runs them in one manager until the
+ * cluster is disposed of. `ours` holds the test's names.
  */
 export async function runOperators(c: Cluster, options: OperatorsOptions, ours: TestNames): Promise<RunningOperators> {
   const { operators, modifyRbac = (manifests) => manifests, wrapClient = (client) => client, ...given } = options;
-  const { webhooks: serving = {}, signal, selectNamespaces, ...others } = given;
+  const { webhooks: serving = {}, signal, selectNamespaces, config: sections = {}, ...others } = given;
+  const config = typeof sections === 'function' ? sections(c) : sections;
   const namespaces = await selectNamespaces?.(c);
   // As in production, the manager is not in the namespace of its users' objects: webhooks exclude its namespace.
   const managerNamespace = await c.createNamespace('manager');
@@ -126,17 +126,20 @@ export async function runOperators(c: Cluster, options: OperatorsOptions, ours: 
   for (const operator of operators) {
     const fieldManager = operatorIdentity(operator).fieldManagers.crds;
     await installCustomResourceDefinitions(c.admin, operator.resources, { fieldManager });
+    await installDependencies(c.admin, operator, { signal });
   }
   for (const owner of ownersOf(operators)) await untilOwnerAccepted(c, owner, signal);
   const requests: string[] = [];
   const clients = new Map<string, Client>();
+  const installNamespaces: string[] = [];
   const installNames = new Map(operators.map(({ name }) => [name, c.uniqueName(name)]));
   const installNameFor = (operator: Operator): string => installNames.get(operator.name) ?? operator.name;
   for (const operator of operators) {
     const name = installNameFor(operator);
     const webhooks = { certificates: serving.certificates };
     const wanted = { namespace: managerNamespace, serviceAccount: name, name, webhooks };
-    const configured = await withConfig(operator, options.config?.[operator.name]);
+    const configured = await withConfig(operator, config[operator.name]);
+    installNamespaces.push(...(await createInstallNamespaces(c, configured, signal)));
     await installCompanions(c, operator, companionManifests(configured, { ...wanted, namespaces }), signal);
     const manifests = rbacManifests(withinNamespaces(configured, namespaces), wanted);
     const client = await identityOf(c, modifyRbac(manifests), signal);
@@ -147,6 +150,7 @@ export async function runOperators(c: Cluster, options: OperatorsOptions, ours: 
   const start = () => {
     const manager = new Manager({
       ...others,
+      config,
       operators,
       namespaces,
       clientFor: ({ name }) => {
@@ -189,8 +193,10 @@ export async function runOperators(c: Cluster, options: OperatorsOptions, ours: 
     await stop();
     // No controller is left to remove the finalizers, and the namespaces would never be deleted.
     for (const resource of resources) {
-      await dropFinalizers(c.admin, resource, ({ metadata }) =>
-        ours.includes(resource.scope === 'Cluster' ? metadata?.name : metadata?.namespace),
+      await dropFinalizers(c.admin, resource, ({ metadata: { name, namespace } = {} }) =>
+        resource.scope === 'Cluster'
+          ? ours.includes(name)
+          : ours.includes(namespace) || installNamespaces.includes(namespace ?? ''),
       );
     }
     await deleteNamespaces(c.admin, ours);
@@ -295,44 +301,6 @@ function ownersOf(operators: readonly Operator[]): readonly Resource[] {
   const controllers = operators.flatMap((operator) => operator.controllers).filter(({ writes }) => writes.length > 0);
   const owners = controllers.flatMap(({ sources }) => sources.filter(({ role }) => role === 'primary'));
   return owners.map(({ resource }) => resource);
-}
-
-/** Kinds that were seen to own objects, each with its API server: one check is enough. */
-const acceptedOwners = new Set<string>();
-
-/**
- * untilOwnerAccepted waits until the API server accepts objects of a kind as owners. Its admission discovers new kinds
- * only every 30 s, and until then rejects, for all users but administrators, any object that they would own.
- */
-async function untilOwnerAccepted(c: Cluster, owner: Resource, signal: AbortSignal | undefined): Promise<void> {
-  const { clusters } = await c.kubeconfig('admin');
-  const id = `${owner.id} at ${clusters[0]?.cluster.server}`;
-  if (acceptedOwners.has(id)) return;
-  const { client } = await c.serviceAccount({
-    clusterRules: [
-      { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
-      { apiGroups: [owner.group], resources: [`${owner.plural}/finalizers`], verbs: ['update'] },
-    ],
-  });
-  const reference = {
-    apiVersion: apiVersionOf(owner),
-    kind: owner.kind,
-    name: 'owner',
-    uid: '00000000-0000-0000-0000-000000000000',
-    blockOwnerDeletion: true,
-  };
-  const owned = { metadata: { namespace: c.namespace, name: 'owned', ownerReferences: [reference] } };
-  const isOwnerAccepted = async (): Promise<boolean> => {
-    try {
-      await client.create(ConfigMap, owned, { dryRun: true });
-      acceptedOwners.add(id);
-      return true;
-    } catch (error) {
-      if (isForbidden(error)) return false;
-      throw error;
-    }
-  };
-  await waitFor(`the API server to let ${owner.kind} own objects`, isOwnerAccepted, signal);
 }
 
 async function isGranted(client: Client, rule: PolicyRule, namespace: string | undefined): Promise<boolean> {
