@@ -11,8 +11,10 @@ import {
 import type { Operator } from '@bowline/runtime';
 import {
   applyCompanions,
+  applyInstallNamespaces,
   companionManifests,
   installCustomResourceDefinitions,
+  installDependencies,
   operatorIdentity,
   rbacManifests,
   withConfig,
@@ -30,8 +32,8 @@ const KINDS: Readonly<Record<string, Resource<KubernetesObject>>> = {
 export type Place = Pick<Cluster, 'namespace' | 'admin' | 'kubeconfig'>;
 
 /**
- * installOperator installs the kinds and companions of an operator and the permissions that it declares for its section of the
- * configuration, and returns a kubeconfig of its account.
+ * installOperator installs the kinds, dependencies, namespaces and companions of an operator and the permissions that it
+ * declares for its section of the configuration, and returns a kubeconfig of its account.
  */
 export async function installOperator(
   { namespace, admin, kubeconfig }: Place,
@@ -40,7 +42,9 @@ export async function installOperator(
 ): ReturnType<Place['kubeconfig']> {
   const { objectName, fieldManagers } = operatorIdentity(operator);
   await installCustomResourceDefinitions(admin, operator.resources, { fieldManager: fieldManagers.crds });
+  await installDependencies(admin, operator);
   const configured = await withConfig(operator, config);
+  await applyInstallNamespaces(admin, configured);
   await applyCompanions(admin, operator, companionManifests(configured, { namespace }));
   for (const manifest of rbacManifests(configured, { namespace })) {
     const kind = KINDS[manifest.kind ?? ''];

@@ -3,6 +3,7 @@ import { ensureKubelet } from './kubelet/ensure-kubelet.ts';
 import { ensureMoto } from './moto/ensure-moto.ts';
 import { ensurePkcs11js } from './pkcs11js/ensure-pkcs11js.ts';
 import { ensureSoftHsm } from './softhsm/ensure-softhsm.ts';
+import { spirePrograms } from './spire/spire-programs.ts';
 import { ensureVault } from './vault/ensure-vault.ts';
 
 /**
@@ -15,5 +16,6 @@ export async function prepareTools(): Promise<void> {
   await ensureKubelet();
   await ensureSoftHsm();
   await ensurePkcs11js();
+  await spirePrograms();
   for (const set of toolSets) await installTools(set);
 }

@@ -20,7 +20,7 @@ const SLOW = [
   'packages/control-plane/src/testing/isolation.cluster.test.ts',
   'packages/runtime/src/controller/killed.cluster.test.ts',
   'docs/examples/preview/operator.cluster.test.ts',
-  'test/packed/packed.cluster.test.ts',
+  'test/packed/packed.kubernetes.test.ts',
   'operators/jasm/src/scenarios/restart.cluster.test.ts',
   'operators/configmap-sync/src/scenarios/steady-state.cluster.test.ts',
   'packages/runtime/src/controller/restart.cluster.test.ts',

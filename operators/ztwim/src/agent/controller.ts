@@ -1,0 +1,49 @@
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  ConfigMap,
+  DaemonSet,
+  Node,
+  Service,
+  ServiceAccount,
+  StatefulSet,
+} from '@bowline/kubernetes';
+import { controller } from '@bowline/runtime';
+import { FINALIZERS, SINGLETON } from '../api/names.ts';
+import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
+import { SpireAgent } from '../api/spire-agent.ts';
+import { SpireOIDCDiscoveryProvider } from '../api/spire-oidc-discovery-provider.ts';
+import { SpireServer } from '../api/spire-server.ts';
+import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
+import type { Deps } from '../deps.ts';
+import { configChanged, inCluster, inNamespace, ofSingletons, ofWorkloads } from '../operand/sources.ts';
+import { Route } from '../third-party/route.ts';
+import { SecurityContextConstraints } from '../third-party/security-context-constraints.ts';
+import { nodeView } from './kubelet-access.ts';
+
+/** agentController watches the SpireAgent, what its configuration follows from, and its objects. */
+export const agentController = controller(SpireAgent, {
+  name: 'agent',
+  finalizer: FINALIZERS.agent,
+  fieldSelector: `metadata.name=${SINGLETON}`,
+})
+  .using<Deps>()
+  .watches(ZeroTrustWorkloadIdentityManager, ofSingletons)
+  .watches(SpireServer, ofSingletons)
+  .watches(SpiffeCSIDriver, ofSingletons)
+  .watches(SpireOIDCDiscoveryProvider, ofSingletons)
+  .owns(ServiceAccount, { ...inNamespace, remove: true })
+  .owns(ClusterRole, { ...inCluster, remove: true })
+  .owns(ClusterRoleBinding, { ...inCluster, remove: true })
+  .owns(Service, { ...inNamespace, remove: true })
+  .owns(ConfigMap, { ...inNamespace, remove: true })
+  .owns(SecurityContextConstraints, { ...inCluster, remove: true, optional: true })
+  .watches(Route, { ...inNamespace, optional: true, map: () => [] })
+  .watches(Node, { view: nodeView, map: () => [{ name: SINGLETON }] })
+  .watches(DaemonSet, ofWorkloads)
+  .watches(StatefulSet, ofWorkloads)
+  .applies(DaemonSet, { remove: true, namespaces: inNamespace.namespaces })
+  .when(configChanged);
+
+/** AgentContext is the context of a run of the controller. */
+export type AgentContext = Parameters<Parameters<(typeof agentController)['reconcile']>[0]>[0];

@@ -1,0 +1,28 @@
+import type { SetupContext } from '@bowline/runtime';
+import { CertificateAuthority } from '@bowline/runtime/certificates';
+import type { Config } from '../config.ts';
+
+/** AUTHORITY_SECRET holds the CA of serving certificates, in the namespace of the manager. */
+export const AUTHORITY_SECRET = 'ztwim-serving-ca';
+
+/** OPERATOR is the identity of the operator. */
+export const OPERATOR = { name: 'ztwim', domain: 'bowline.dev' } as const;
+
+/** createAuthority returns the CA of serving certificates, for clusters whose platform issues none. */
+export function createAuthority({
+  client,
+  namespace,
+  random,
+  log,
+  metrics,
+}: SetupContext<Config>): CertificateAuthority {
+  return new CertificateAuthority({
+    client,
+    operator: OPERATOR,
+    secret: { namespace, name: AUTHORITY_SECRET },
+    // Nothing uses this certificate; a CA always comes with one.
+    certificate: { names: [`${OPERATOR.name}.${OPERATOR.domain}`], usages: ['client'] },
+    // By the system clock: clients check certificates by theirs.
+    ...{ random, log, metrics },
+  });
+}

@@ -1,0 +1,59 @@
+import { Secret } from '@bowline/kubernetes';
+import type { ReconcileResult } from '@bowline/runtime';
+import { writeCertificate } from '../certificates/write-certificate.ts';
+import { objectLabels } from '../objects/labels.ts';
+import { combinePodSettings } from '../objects/operand-input.ts';
+import { actOrHold } from '../operand/act-or-hold.ts';
+import { isOpenShift } from '../operand/platform.ts';
+import { referencedSecrets } from '../operand/referenced-secrets.ts';
+import { report, reportTurn } from '../operand/report.ts';
+import { settingsAgree } from '../operand/settings-agree.ts';
+import { jwtIssuerProblem, namespaceProblem, validity } from '../operand/validity.ts';
+import { writeOperand } from '../operand/write-operand.ts';
+import { oidcDomains } from '../spire/oidc-config.ts';
+import { awaitAgent } from './await-agent.ts';
+import type { OidcContext } from './controller.ts';
+import { certificateSecret, type OidcInput, oidcComponent } from './oidc-input.ts';
+import { oidcObjects } from './oidc-objects.ts';
+
+/** reconcile brings the objects of the OIDC discovery provider to the state that the five objects describe. */
+export async function reconcile(context: OidcContext): Promise<ReconcileResult> {
+  const acting = actOrHold(context, 'SpireOIDCDiscoveryProvider');
+  if (!acting) return undefined;
+  const { object, deps, get } = context;
+  const references = object.spec.tls ? [{ name: object.spec.tls.secretName }] : [];
+  const secrets = referencedSecrets((key) => get(Secret, key), deps.config.operandNamespace, references);
+  const valid = validity(
+    namespaceProblem(acting.parent, deps.config),
+    jwtIssuerProblem(acting.values.jwtIssuer),
+    secrets.problem,
+  );
+  const agreed = settingsAgree(acting, 'SpireOIDCDiscoveryProvider');
+  if (!valid.status) {
+    report(context, [acting.source, valid, agreed]);
+    return undefined;
+  }
+  const turn = await awaitAgent(context, acting);
+  if (turn.type === 'wait') return reportTurn(context, turn);
+  if (turn.type === 'overdue') context.event('Warning', 'CascadeNotAwaited', turn.message);
+  const input: OidcInput = {
+    spec: object.spec,
+    pods: combinePodSettings(acting.parent.spec, object.spec),
+    values: acting.values,
+    config: deps.config,
+    isOpenShift: isOpenShift(context),
+  };
+  const outcome = await writeOperand(context, oidcObjects(input), { conditions: [acting.source, agreed], valid });
+  if (outcome.type === 'waiting') return outcome;
+  return outcome.type === 'written' ? { requeueAfterMs: await ensureCertificate(context, input) } : undefined;
+}
+
+/** On OpenShift, an annotation of the Service requests the certificate; elsewhere the operator issues one. */
+async function ensureCertificate(context: OidcContext, input: OidcInput): Promise<number | undefined> {
+  const { config, spec, isOpenShift: hasPlatform } = input;
+  if (hasPlatform || spec.tls !== undefined) return undefined;
+  const { operandNamespace: namespace, clusterDomain } = config;
+  const key = { namespace, name: certificateSecret(input) };
+  const names = oidcDomains({ spec, values: input.values, namespace, clusterDomain });
+  return writeCertificate(context, key, objectLabels(input, oidcComponent(input)), names);
+}

@@ -1,0 +1,14 @@
+import type { Deps } from '../deps.ts';
+import { Route } from '../third-party/route.ts';
+
+/** isOpenShift reports whether the cluster is OpenShift: as configured, or because it serves Routes. */
+export function isOpenShift({
+  deps,
+  isServed,
+}: {
+  readonly deps: Deps;
+  isServed(kind: typeof Route): boolean;
+}): boolean {
+  const { platform } = deps.config;
+  return platform === 'auto' ? isServed(Route) : platform === 'openshift';
+}

@@ -1,0 +1,95 @@
+import { Endpoints, Lease, Namespace, Node, Pod, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
+import { TokenReview } from '@bowline/kubernetes/authentication-v1';
+import { Event } from '@bowline/kubernetes/core-v1';
+import { allow, defineOperator, type Operator, type Permission, type SetupContext } from '@bowline/runtime';
+import { authorityPermissions } from '@bowline/runtime/certificates';
+import { agentCleanup } from './agent/clean-up.ts';
+import { agentController } from './agent/controller.ts';
+import { reconcile as reconcileAgent } from './agent/reconcile.ts';
+import { SINGLETON } from './api/names.ts';
+import { OPERAND_KINDS } from './api/operand-kinds.ts';
+import { ZeroTrustWorkloadIdentityManager } from './api/zero-trust-workload-identity-manager.ts';
+import { AUTHORITY_SECRET, createAuthority, OPERATOR } from './certificates/authority.ts';
+import { type Config, config } from './config.ts';
+import { cleanUp as cleanUpConfig } from './config-controller/clean-up.ts';
+import { configController } from './config-controller/controller.ts';
+import { reconcile as reconcileConfig } from './config-controller/reconcile.ts';
+import { csiCleanup } from './csi/clean-up.ts';
+import { csiController } from './csi/controller.ts';
+import { reconcile as reconcileCsi } from './csi/reconcile.ts';
+import type { Deps } from './deps.ts';
+import { operandNamespace } from './namespaces.ts';
+import { oidcCleanup } from './oidc/clean-up.ts';
+import { oidcController } from './oidc/controller.ts';
+import { reconcile as reconcileOidc } from './oidc/reconcile.ts';
+import { cleanUpOperand } from './operand/clean-up.ts';
+import { OPERAND_RESOURCES } from './operand/operand-kind.ts';
+import { RolloutPace } from './rollout/rollout-pace.ts';
+import { serverCleanup } from './server/clean-up.ts';
+import { serverController } from './server/controller.ts';
+import { reconcile as reconcileServer } from './server/reconcile.ts';
+import { LEADER_ELECTION, WEBHOOK } from './spire/names.ts';
+import { ClusterFederatedTrustDomain } from './third-party/cluster-federated-trust-domain.ts';
+import { ClusterSPIFFEID } from './third-party/cluster-spiffe-id.ts';
+import { ClusterStaticEntry } from './third-party/cluster-static-entry.ts';
+import { webhooks } from './webhooks/webhooks.ts';
+
+const SPIRE_KINDS = [ClusterSPIFFEID, ClusterStaticEntry, ClusterFederatedTrustDomain] as const;
+
+/** ztwim is the operator: it runs SPIRE from one central configuration. */
+export const ztwim: Operator = defineOperator({
+  ...OPERATOR,
+  resources: [ZeroTrustWorkloadIdentityManager, ...OPERAND_KINDS.map((kind) => OPERAND_RESOURCES[kind])],
+  dependencies: SPIRE_KINDS,
+  namespaces: [operandNamespace],
+  config,
+  setup: (context: SetupContext<Config>): Deps => ({
+    config: context.config,
+    rollouts: new RolloutPace(context.clock),
+    authority: createAuthority(context),
+  }),
+  services: [{ name: 'authority', run: (signal, { authority }) => authority.run(signal) }],
+  controllers: [
+    configController.reconcile(reconcileConfig).cleanup(cleanUpConfig),
+    serverController.reconcile(reconcileServer).cleanup((context) => cleanUpOperand(context, serverCleanup)),
+    agentController.reconcile(reconcileAgent).cleanup((context) => cleanUpOperand(context, agentCleanup)),
+    csiController.reconcile(reconcileCsi).cleanup((context) => cleanUpOperand(context, csiCleanup(context.object))),
+    oidcController.reconcile(reconcileOidc).cleanup((context) => cleanUpOperand(context, oidcCleanup)),
+  ],
+  webhooks,
+  permissions: (given: Config) => [
+    ...operandPermissions(),
+    ...grantedPermissions(given),
+    ...authorityPermissions(AUTHORITY_SECRET),
+  ],
+});
+
+/** Operands are users' objects: the operator writes into them and deletes them, but never creates them. */
+function operandPermissions(): readonly Permission[] {
+  const names = [SINGLETON];
+  return [
+    ...OPERAND_KINDS.map((kind) => allow(['get', 'patch', 'delete'], OPERAND_RESOURCES[kind], { names })),
+    allow(['update'], ZeroTrustWorkloadIdentityManager, { names, subresource: 'finalizers' }),
+    allow(['list'], Pod),
+  ];
+}
+
+/** The API server lets nobody grant permissions that they do not have. These are the permissions of SPIRE. */
+function grantedPermissions({ kubeletAuthorization }: Config): readonly Permission[] {
+  const namespaces = [operandNamespace.name];
+  return [
+    allow(['create'], TokenReview),
+    ...[Endpoints, Namespace, Node, Pod].map((kind) => allow(['get', 'list', 'watch'], kind)),
+    allow(['list', 'watch'], ValidatingWebhookConfiguration),
+    allow(['get', 'patch'], ValidatingWebhookConfiguration, { names: [WEBHOOK] }),
+    allow(['get'], Node, { subresource: kubeletAuthorization }),
+    ...SPIRE_KINDS.flatMap((kind) => [
+      allow(['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'], kind),
+      allow(['update'], kind, { subresource: 'finalizers' }),
+      allow(['get', 'patch', 'update'], kind, { subresource: 'status' }),
+    ]),
+    allow(['create'], Lease, { namespaces }),
+    allow(['get', 'update'], Lease, { namespaces, names: [LEADER_ELECTION] }),
+    allow(['create', 'patch'], Event, { namespaces }),
+  ];
+}

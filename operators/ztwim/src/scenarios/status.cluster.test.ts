@@ -1,0 +1,74 @@
+import { Secret, StatefulSet } from '@bowline/kubernetes';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { SINGLETON } from '../api/names.ts';
+import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
+import { SpireAgent } from '../api/spire-agent.ts';
+import { SpireServer } from '../api/spire-server.ts';
+import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
+import { OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
+
+const KEY = { name: SINGLETON };
+const SERVER = { namespace: OPERANDS, name: 'spire-server' };
+/** Workloads are changed at most twice a second. */
+const PACE_MS = 500;
+
+let c: ZtwimCluster;
+beforeAll(async () => {
+  c = await ztwimCluster();
+  await c.createAll();
+  await c.untilReason(ZeroTrustWorkloadIdentityManager, 'Ready', 'Ready');
+}, 120_000);
+afterAll(() => c[Symbol.asyncDispose](), 60_000);
+
+async function change(spec: object): Promise<void> {
+  await c.clock.advance(PACE_MS);
+  await c.admin.patch(SpireServer, KEY, { type: 'merge', body: { spec } });
+}
+
+it('scenario 39 validities that SPIRE refuses change nothing, and risky ones are a warning', async () => {
+  await change({ caValidity: '30m' });
+  expect(await c.untilReason(SpireServer, 'Ready', 'TTLValidationFailed')).toContain('caValidity');
+  await change({ caValidity: '2h' });
+  await c.untilReason(SpireServer, 'TTLConfigurationValid', 'TTLValidationWarning');
+  await change({ caValidity: '24h' });
+  await c.untilReason(SpireServer, 'TTLConfigurationValid', 'TTLValidationSucceeded');
+});
+
+it('scenario 40 a toleration that the API server refuses holds its operand alone', async () => {
+  const { metadata } = await c.admin.get(StatefulSet, SERVER);
+  await change({ tolerations: [{ key: 'not a key', operator: 'Exists' }] });
+  expect(await c.untilReason(SpireServer, 'Ready', 'InvalidTolerations')).toContain('tolerations[0].key');
+  expect((await c.admin.get(StatefulSet, SERVER)).metadata?.generation).toBe(metadata?.generation);
+  await c.untilReason(SpireAgent, 'Ready', 'Ready');
+  await change({ tolerations: null });
+  await c.untilReason(SpireServer, 'Ready', 'Ready');
+});
+
+it('scenario 41 a socket path that differs is reported by both operands', async () => {
+  await c.admin.patch(SpireAgent, KEY, { type: 'merge', body: { spec: { socketPath: '/run/other' } } });
+  expect(await c.untilReason(SpiffeCSIDriver, 'SettingsAgree', 'SocketPathMismatch')).toContain('"/run/other"');
+  await c.untilReason(SpireAgent, 'SettingsAgree', 'SocketPathMismatch');
+  await c.clock.advance(PACE_MS);
+  await c.admin.patch(SpireAgent, KEY, { type: 'merge', body: { spec: { socketPath: '/run/spire/agent-sockets' } } });
+  await c.untilReason(SpiffeCSIDriver, 'SettingsAgree', 'Agree');
+});
+
+it('scenario 42 a missing Secret holds the server, and a changed one restarts it once', async () => {
+  const name = 'database';
+  const datastore = {
+    databaseType: 'postgres',
+    connectionString: 'host=db user=spire password=$' + '{SPIRE_DB_PASSWORD}',
+    passwordSecretRef: { name, key: 'password' },
+  };
+  await change({ datastore });
+  await c.untilReason(SpireServer, 'ConfigurationValid', 'SecretMissing');
+  const data = (text: string) => ({ password: Buffer.from(text).toString('base64') });
+  await c.admin.create(Secret, { metadata: { namespace: OPERANDS, name }, data: data('first') });
+  const hash = (workload: StatefulSet) =>
+    workload.spec?.template.metadata?.annotations?.['ztwim.openshift.io/secrets-hash'];
+  const before = await c.until(StatefulSet, SERVER, (workload) => hash(workload) !== undefined);
+  await c.clock.advance(PACE_MS);
+  await c.admin.patch(Secret, { namespace: OPERANDS, name }, { type: 'merge', body: { data: data('second') } });
+  const after = await c.until(StatefulSet, SERVER, (workload) => hash(workload) !== hash(before));
+  expect(after.metadata?.generation).toBe((before.metadata?.generation ?? 0) + 1);
+});

@@ -1,0 +1,51 @@
+import { ConfigMap } from '@bowline/kubernetes';
+import { REPLACED_LABEL } from '../api/names.ts';
+import { MANAGED_BY, objectLabels } from '../objects/labels.ts';
+import type { OperandCondition } from '../operand/condition.ts';
+import { isForeign } from '../operand/is-foreign.ts';
+import type { ServerContext } from './controller.ts';
+import { type ServerInput, serverComponent } from './server-input.ts';
+
+/** Tells bundles from the configuration files of the server. */
+const BUNDLE_ANNOTATION = 'ztwim.io/bundle';
+
+/**
+ * ensureBundle creates the ConfigMap of the trust bundle if there is none. Only SPIRE writes its content, and one that
+ * belongs to somebody else is used as it is.
+ */
+export async function ensureBundle(context: ServerContext, input: ServerInput): Promise<OperandCondition> {
+  await labelReplaced(context, input.values.bundleConfigMap);
+  return create(context, input);
+}
+
+/** The bundles of former names stay until the server is deleted, because pods may still mount them. */
+async function labelReplaced({ list, live }: ServerContext, current: string): Promise<void> {
+  for (const { metadata } of list(ConfigMap)) {
+    const { namespace, name = '', uid, labels, annotations } = metadata ?? {};
+    if (annotations?.[BUNDLE_ANNOTATION] === undefined) continue;
+    const isReplaced = labels?.[REPLACED_LABEL] === 'true';
+    if (isReplaced === (name !== current)) continue;
+    const body = { metadata: { uid, labels: { [REPLACED_LABEL]: isReplaced ? null : 'true' } } };
+    await live.patch(ConfigMap, { namespace, name }, { type: 'merge', body });
+  }
+}
+
+async function create({ createOnce }: ServerContext, input: ServerInput): Promise<OperandCondition> {
+  const { config, values } = input;
+  const key = { namespace: config.operandNamespace, name: values.bundleConfigMap };
+  const condition = (message: string): OperandCondition => ({
+    type: 'BundleConfigAvailable',
+    status: true,
+    reason: 'Ready',
+    message,
+  });
+  try {
+    const labels = objectLabels(input, serverComponent(input));
+    const annotations = { [BUNDLE_ANNOTATION]: 'true' };
+    await createOnce(ConfigMap, key, () => ({ metadata: { ...key, labels, annotations } }), { labels: MANAGED_BY });
+    return condition(`SPIRE writes the bundle to the ConfigMap ${key.name}`);
+  } catch (error) {
+    if (!isForeign(error)) throw error;
+    return condition(`SPIRE writes the bundle to the ConfigMap ${key.name}, which this operator did not create`);
+  }
+}

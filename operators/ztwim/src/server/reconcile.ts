@@ -1,0 +1,141 @@
+import { Secret } from '@bowline/kubernetes';
+import { formatTime } from '@bowline/machinery';
+import type { ReconcileResult } from '@bowline/runtime';
+import { ANNOTATIONS } from '../api/names.ts';
+import { SpireServer } from '../api/spire-server.ts';
+import { writeCertificate } from '../certificates/write-certificate.ts';
+import { objectLabels } from '../objects/labels.ts';
+import { combinePodSettings } from '../objects/operand-input.ts';
+import { actOrHold } from '../operand/act-or-hold.ts';
+import type { OperandCondition } from '../operand/condition.ts';
+import { isOpenShift } from '../operand/platform.ts';
+import { type ReferencedSecrets, referencedSecrets } from '../operand/referenced-secrets.ts';
+import { report } from '../operand/report.ts';
+import {
+  bundleProblem,
+  federationProblem,
+  jwtIssuerProblem,
+  namespaceProblem,
+  type Problem,
+  validity,
+} from '../operand/validity.ts';
+import { writeOperand } from '../operand/write-operand.ts';
+import {
+  type Identity,
+  type IdentityHistory,
+  nextHistory,
+  readHistory,
+  writeHistory,
+} from '../spire/identity-history.ts';
+import { SERVER } from '../spire/names.ts';
+import { serviceNames } from '../spire/oidc-config.ts';
+import { checkTtls } from '../spire/ttl-rules.ts';
+import type { ServerContext } from './controller.ts';
+import { ensureBundle } from './ensure-bundle.ts';
+import { type ServerInput, serverComponent, usesServingCert } from './server-input.ts';
+import { serverObjects } from './server-objects.ts';
+import { SERVING_CERT } from './server-services.ts';
+
+/** reconcile brings the objects of the SPIRE server to the state that the five objects describe. */
+export async function reconcile(context: ServerContext): Promise<ReconcileResult> {
+  const acting = actOrHold(context, 'SpireServer');
+  if (!acting) return undefined;
+  const { object, deps } = context;
+  const ttls = ttlCondition(context);
+  const { trustDomain, jwtIssuer, bundleConfigMap } = acting.values;
+  const secrets = secretsOf(context);
+  const known = readHistory(object.metadata?.annotations?.[ANNOTATIONS.history]);
+  const valid = validity(
+    namespaceProblem(acting.parent, deps.config),
+    jwtIssuerProblem(jwtIssuer),
+    bundleProblem(bundleConfigMap),
+    federationProblem(object.spec.federation?.federatesWith, trustDomain),
+    datastoreProblem(object, known, trustDomain),
+    secrets.problem,
+  );
+  if (!ttls.status || !valid.status) {
+    report(context, [acting.source, valid, ttls]);
+    return undefined;
+  }
+  const input: ServerInput = {
+    spec: object.spec,
+    pods: combinePodSettings(acting.parent.spec, object.spec),
+    values: acting.values,
+    history: await recordIdentity(context, known, acting.values),
+    config: deps.config,
+    isOpenShift: isOpenShift(context),
+    secretsHash: secrets.hash,
+  };
+  const outcome = await writeOperand(context, serverObjects(input), {
+    conditions: [acting.source, ttls],
+    valid,
+    more: async () => [await ensureBundle(context, input)],
+  });
+  if (outcome.type === 'waiting') return outcome;
+  return outcome.type === 'written' ? { requeueAfterMs: await ensureCertificate(context, input) } : undefined;
+}
+
+/** On OpenShift, an annotation of the Service requests the certificate; elsewhere the operator issues one. */
+async function ensureCertificate(context: ServerContext, input: ServerInput): Promise<number | undefined> {
+  if (input.isOpenShift || !usesServingCert(input.spec)) return undefined;
+  const { operandNamespace: namespace, clusterDomain } = input.config;
+  const names = [`federation.${input.values.trustDomain}`, ...serviceNames(SERVER, namespace, clusterDomain)];
+  const labels = objectLabels(input, serverComponent(input));
+  return writeCertificate(context, { namespace, name: SERVING_CERT }, labels, names);
+}
+
+/** The history is written before anything is rendered, so that a change continues after a crash at any point. */
+async function recordIdentity(
+  { object, live, clock, event }: ServerContext,
+  known: IdentityHistory | undefined,
+  identity: Identity,
+): Promise<IdentityHistory> {
+  const history = nextHistory(known, identity, formatTime(clock.now()));
+  if (known && known.trustDomain.current !== identity.trustDomain) {
+    const change = `from ${known.trustDomain.current} to ${identity.trustDomain}`;
+    event(
+      'Warning',
+      'TrustDomainChanged',
+      `the trust domain changes ${change}; identities of the old one become invalid`,
+    );
+  }
+  const next = writeHistory(history);
+  if (next !== object.metadata?.annotations?.[ANNOTATIONS.history]) {
+    const { name = '', uid } = object.metadata ?? {};
+    const body = { metadata: { uid, annotations: { [ANNOTATIONS.history]: next } } };
+    await live.patch(SpireServer, { name }, { type: 'merge', body });
+  }
+  return history;
+}
+
+/** The server reads the password and the certificates of its database only when it starts. */
+function secretsOf({ object, get, deps }: ServerContext): ReferencedSecrets {
+  const { passwordSecretRef, tlsSecretName } = object.spec.datastore;
+  const references = [
+    ...(passwordSecretRef ? [passwordSecretRef] : []),
+    ...(tlsSecretName === undefined ? [] : [{ name: tlsSecretName }]),
+  ];
+  return referencedSecrets((key) => get(Secret, key), deps.config.operandNamespace, references);
+}
+
+/** SPIRE does not start with the data of another trust domain, and the operator cannot empty an external database. */
+function datastoreProblem(
+  { spec }: SpireServer,
+  known: IdentityHistory | undefined,
+  trustDomain: string,
+): Problem | undefined {
+  const { databaseType, acceptTrustDomainChange } = spec.datastore;
+  const isUnchanged = !known || known.trustDomain.current === trustDomain;
+  if (databaseType === 'sqlite3' || acceptTrustDomainChange || isUnchanged) return undefined;
+  return {
+    reason: 'DatastoreHold',
+    message: `the ${databaseType} database contains the data of the trust domain ${known.trustDomain.current}, with which SPIRE does not start in ${trustDomain}; empty it, and set datastore.acceptTrustDomainChange to true`,
+  };
+}
+
+function ttlCondition({ object, event }: ServerContext): OperandCondition {
+  const { result, message } = checkTtls(object.spec);
+  if (result === 'warning') event('Warning', 'TTLConfigurationWarning', message);
+  const reasons = { valid: 'TTLValidationSucceeded', warning: 'TTLValidationWarning', invalid: 'TTLValidationFailed' };
+  return { type: 'TTLConfigurationValid', status: result !== 'invalid', reason: reasons[result], message };
+}

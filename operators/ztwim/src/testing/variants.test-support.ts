@@ -1,0 +1,178 @@
+import type { AgentSpec, CsiSpec, OidcSpec, Overrides, ServerOverrides } from './sample-inputs.test-support.ts';
+
+/** Variants are inputs by what is special about them. */
+export type Variants<Overrides> = Readonly<Record<string, Overrides>>;
+
+const history = {
+  trustDomain: { first: 'first.io', current: 'example.io', previous: 'first.io' },
+  clusterName: { current: 'one', previous: 'zero' },
+};
+
+const peers = [
+  {
+    trustDomain: 'peer.io',
+    bundleEndpointUrl: 'https://peer.io:8443',
+    endpointSpiffeId: 'spiffe://peer.io/spire/server',
+  },
+  { trustDomain: 'web.io', bundleEndpointUrl: 'https://web.io/bundle', bundleEndpointProfile: 'https_web' },
+] as const;
+
+const acme = {
+  directoryUrl: 'https://acme.example.io/directory',
+  domainName: 'federation.example.io',
+  email: 'admin@example.io',
+  tosAccepted: 'true',
+} as const;
+
+/** PODS are settings of pods of every kind. */
+export const PODS = {
+  labels: { team: 'a' },
+  resources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '128Mi' } },
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchExpressions: [{ key: 'disk', operator: 'In', values: ['ssd'] }] }],
+      },
+    },
+  },
+  tolerations: [{ key: 'spire', operator: 'Exists', effect: 'NoSchedule' }],
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  priorityClassName: 'system-cluster-critical',
+  topologySpreadConstraints: [
+    { maxSkew: 1, topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'ScheduleAnyway' },
+  ],
+};
+
+const ingress = {
+  className: 'nginx',
+  host: 'public.example.io',
+  annotations: { 'nginx.ingress.kubernetes.io/backend-protocol': 'HTTPS' },
+  tlsSecretName: 'public-tls',
+};
+
+/** SERVER_VARIANTS are the inputs of servers that tests render. */
+export const SERVER_VARIANTS: Variants<ServerOverrides> = {
+  'the defaults': {},
+  'the defaults on OpenShift': { isOpenShift: true },
+  'a changed identity': { history },
+  'keys in memory': { spec: { keyManager: { diskEnabled: 'false', memoryEnabled: 'true' } } },
+  'other key types': { spec: { caKeyType: 'ec-p384', jwtKeyType: 'ec-p256' } },
+  'a complete subject': { spec: { caSubject: { country: 'CZ', organization: 'A "quoted" $ORG', commonName: 'ca' } } },
+  'a SQLite database with options': {
+    spec: { datastore: { connectionString: 'file:/run/spire/data/d.sqlite3?_busy_timeout=100' } },
+    history,
+  },
+  'several servers with PostgreSQL': {
+    spec: {
+      replicas: 3,
+      datastore: {
+        databaseType: 'postgres',
+        connectionString: 'dbname=spire user=spire host=db sslmode=verify-full sslrootcert=/run/spire/db/certs/ca.crt',
+        tlsSecretName: 'db-tls',
+        maxOpenConns: 7,
+        maxIdleConns: 0,
+        connMaxLifetime: 60,
+        disableMigration: 'true',
+      },
+    },
+    secretsHash: 'abc',
+  },
+  'MySQL with a password': {
+    spec: {
+      caSubject: { organization: 'A $ORG' },
+      datastore: {
+        databaseType: 'mysql',
+        connectionString: 'spire:$' + '{SPIRE_DB_PASSWORD}@tcp(db:3306)/spire?parseTime=true',
+        passwordSecretRef: { name: 'db', key: 'password' },
+      },
+    },
+  },
+  'federation with SPIFFE': { spec: { federation: { federatesWith: peers }, ingress } },
+  'federation without peers on OpenShift': { spec: { federation: {} }, isOpenShift: true },
+  'federation with ACME': {
+    spec: { federation: { bundleEndpoint: { profile: 'https_web', httpsWeb: { acme } }, federatesWith: peers } },
+    isOpenShift: true,
+  },
+  'federation with a certificate': {
+    spec: {
+      federation: {
+        bundleEndpoint: {
+          profile: 'https_web',
+          refreshHint: 60,
+          httpsWeb: { servingCert: { fileSyncInterval: 3600, externalSecretRef: 'route-tls' } },
+        },
+      },
+    },
+    isOpenShift: true,
+  },
+  'settings of pods': {
+    spec: {
+      ...PODS,
+      logLevel: 'debug',
+      logFormat: 'json',
+      persistence: { size: '5Gi', accessMode: 'ReadWriteOncePod', storageClass: 'fast' },
+      deletion: { persistentVolumeClaims: 'Delete' },
+    },
+    config: { imagePullSecrets: ['pull'] },
+  },
+};
+
+/** AGENT_VARIANTS are the inputs of agents that tests render. */
+export const AGENT_VARIANTS: Variants<Overrides<AgentSpec>> = {
+  'the defaults': {},
+  'the defaults on OpenShift': { isOpenShift: true },
+  'no attestors': { spec: { nodeAttestor: { k8sPSATEnabled: 'false' }, workloadAttestors: { k8sEnabled: 'false' } } },
+  'another container locator': {
+    spec: { workloadAttestors: { disableContainerSelectors: 'true', useNewContainerLocator: 'false' } },
+  },
+  'a CA of the node': {
+    spec: {
+      workloadAttestors: {
+        workloadAttestorsVerification: {
+          type: 'hostCert',
+          hostCertBasePath: '/etc/kubernetes/pki',
+          hostCertFileName: 'ca.crt',
+        },
+      },
+    },
+  },
+  'the CA of the cluster': {
+    spec: { workloadAttestors: { workloadAttestorsVerification: { type: 'apiServerCA' } } },
+    isOpenShift: true,
+  },
+  'no verification': {
+    spec: { workloadAttestors: { workloadAttestorsVerification: { type: 'skip' } } },
+    isOpenShift: true,
+  },
+  'kubelet on localhost': { spec: { kubeletAddress: 'Localhost' } },
+  'kubelet by name': { spec: { kubeletAddress: 'NodeName' }, config: { kubeletAuthorization: 'proxy' } },
+  'settings of pods': {
+    spec: { ...PODS, socketPath: '/run/other', logLevel: 'error', logFormat: 'json' },
+    config: { imagePullSecrets: ['pull'] },
+  },
+};
+
+/** CSI_VARIANTS are the inputs of CSI drivers that tests render. */
+export const CSI_VARIANTS: Variants<Overrides<CsiSpec>> = {
+  'the defaults': {},
+  'the defaults on OpenShift': { isOpenShift: true },
+  'other paths': {
+    spec: { agentSocketPath: '/run/other', kubeletPath: '/data/kubelet', pluginName: 'csi.example.io' },
+  },
+  'an SELinux context': { spec: { selinux: true } },
+  'settings of pods': { spec: PODS, config: { imagePullSecrets: ['pull'] } },
+};
+
+/** OIDC_VARIANTS are the inputs of OIDC discovery providers that tests render. */
+export const OIDC_VARIANTS: Variants<Overrides<OidcSpec>> = {
+  'the defaults': {},
+  'the defaults on OpenShift': { isOpenShift: true },
+  'several pods and names': { spec: { replicaCount: 2, additionalDomains: ['b.example.io', 'a.example.io'], ingress } },
+  'an own certificate': { spec: { tls: { secretName: 'own-tls' }, externalSecretRef: 'route-tls' }, isOpenShift: true },
+  'no Route': { spec: { managedRoute: 'false' }, isOpenShift: true },
+  'an issuer with a path': { values: { jwtIssuer: 'https://example.io/tenants/one' } },
+  'settings of pods': {
+    spec: { ...PODS, logLevel: 'warn', logFormat: 'json', csiDriverName: 'csi.example.io' },
+    config: { imagePullSecrets: ['pull'] },
+  },
+};

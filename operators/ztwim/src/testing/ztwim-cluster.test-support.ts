@@ -1,0 +1,120 @@
+import {
+  type Cluster,
+  type ClusterOptions,
+  cluster,
+  type OperatorsOptions,
+  type RunningOperators,
+} from '@bowline/control-plane/testing';
+import { type KubernetesObject, PersistentVolume, type Resource } from '@bowline/kubernetes';
+import { VirtualClock } from '@bowline/machinery';
+import { expect } from 'vitest';
+import { SINGLETON } from '../api/names.ts';
+import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
+import { SpireAgent } from '../api/spire-agent.ts';
+import { SpireOIDCDiscoveryProvider } from '../api/spire-oidc-discovery-provider.ts';
+import { SpireServer } from '../api/spire-server.ts';
+import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
+import { ztwim } from '../operator.ts';
+
+/** ZtwimClusterOptions configures the operator. */
+export interface ZtwimClusterOptions
+  extends Partial<Omit<OperatorsOptions & ClusterOptions, 'config' | 'clock' | 'operators'>> {
+  /** The operator's section of the configuration. */
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+/** Specs are the specs of the five objects. */
+export interface Specs {
+  readonly parent?: Readonly<Record<string, unknown>> | undefined;
+  readonly server?: Readonly<Record<string, unknown>> | undefined;
+  readonly agent?: Readonly<Record<string, unknown>> | undefined;
+  readonly csi?: Readonly<Record<string, unknown>> | undefined;
+  readonly oidc?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** COMPLETE is a spec of the ZeroTrustWorkloadIdentityManager with every shared value. */
+export const COMPLETE = {
+  trustDomain: 'example.io',
+  clusterName: 'prod',
+  jwtIssuer: 'https://oidc.example.io',
+} as const;
+
+/** OPERANDS is the namespace of the operands in tests. */
+export const OPERANDS = 'zero-trust-workload-identity-manager';
+
+/** ZtwimCluster is a test cluster with the operator as it is installed: with its own ServiceAccount. */
+export interface ZtwimCluster extends Cluster, RunningOperators {
+  /** The clock of the operator, which stands still unless a test advances it. It starts at the real time. */
+  readonly clock: VirtualClock;
+  /** createAll creates the five objects. Those without a spec get an empty one. */
+  createAll(specs?: Specs): Promise<void>;
+  /** createOne creates one of the five objects. */
+  createOne<T extends KubernetesObject>(kind: Resource<T>, spec?: object): Promise<T>;
+  /** untilRemoved waits until one of the five objects is gone. Meanwhile the operator's time passes too. */
+  untilRemoved(kind: Resource<KubernetesObject>): Promise<void>;
+  /** untilReason waits for a reason of a condition of one of the five objects, and returns its message. */
+  untilReason(kind: Resource<KubernetesObject>, type: string, reason: string): Promise<string>;
+}
+
+interface WithConditions extends KubernetesObject {
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string; readonly reason: string; readonly message: string }[];
+  };
+}
+
+/** How much time passes between two looks at an object. */
+const PASSING_MS = 250;
+
+/** No storage provider runs in tests: the claim of the server is bound to this volume. */
+async function createVolume(c: Cluster): Promise<void> {
+  const name = c.uniqueName('spire-data');
+  await c.admin.create(PersistentVolume, {
+    metadata: { name },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      capacity: { storage: '1Gi' },
+      persistentVolumeReclaimPolicy: 'Retain',
+      hostPath: { path: '/var/lib/spire-data' },
+    },
+  });
+  c.onDispose(async () => {
+    await c.admin.delete(PersistentVolume, { name });
+  });
+}
+
+/** ztwimCluster starts the operator on a control plane of its own. */
+export async function ztwimCluster(options: ZtwimClusterOptions = {}): Promise<ZtwimCluster> {
+  const { config = {}, ...rig } = options;
+  const clock = new VirtualClock({ startMs: Date.now() });
+  const c = await cluster({ operators: [ztwim], prefix: 'ztwim', ...rig, clock, config: { ztwim: config } });
+  await createVolume(c);
+  const own: Omit<ZtwimCluster, keyof (Cluster & RunningOperators)> = {
+    clock,
+    createOne: (kind, spec = {}) => c.admin.create(kind, { metadata: { name: SINGLETON }, spec } as never),
+    async createAll({ parent = COMPLETE, server, agent, csi, oidc } = {}) {
+      await own.createOne(ZeroTrustWorkloadIdentityManager, parent);
+      await own.createOne(SpireServer, server);
+      await own.createOne(SpireAgent, agent);
+      await own.createOne(SpiffeCSIDriver, csi);
+      await own.createOne(SpireOIDCDiscoveryProvider, oidc);
+    },
+    async untilRemoved(kind) {
+      await expect
+        .poll(
+          async () => {
+            await clock.advance(PASSING_MS);
+            return c.admin.find(kind, { name: SINGLETON });
+          },
+          { timeout: 60_000, interval: PASSING_MS },
+        )
+        .toBeUndefined();
+    },
+    async untilReason(kind, type, reason) {
+      const find = ({ status }: WithConditions) =>
+        status?.conditions?.find((each) => each.type === type && each.reason === reason);
+      const object = await c.until(kind, { name: SINGLETON }, (each: WithConditions) => find(each) !== undefined);
+      return find(object)?.message ?? '';
+    },
+  };
+  return Object.defineProperties({ ...c, ...own }, Object.getOwnPropertyDescriptors(c));
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { containsPassword } from './connection-password.ts';
+import { operandWith } from './shared-objects.test-support.ts';
+
+type Type = 'sqlite3' | 'postgres' | 'mysql';
+
+const contains = (databaseType: Type, connectionString: string): boolean =>
+  containsPassword(operandWith('SpireServer', { datastore: { databaseType, connectionString } }).spec.datastore);
+
+const REFERENCE = '$' + '{SPIRE_DB_PASSWORD}';
+
+describe('containsPassword', () => {
+  it.each<[Type, string]>([
+    ['postgres', 'postgresql://spire:canary@db:5432/spire?sslmode=require'],
+    ['postgres', 'postgres://:canary@db/spire'],
+    ['postgres', 'postgres://db/spire?user=spire&password=canary'],
+    ['postgres', 'dbname=spire user=spire password=canary host=db'],
+    ['postgres', "dbname=spire PASSWORD = 'canary with spaces'"],
+    ['postgres', 'password=canary'],
+    ['mysql', 'spire:canary@tcp(db:3306)/spire?parseTime=true'],
+    ['mysql', 'spire:c@n/ry@tcp(db:3306)/spire'],
+    ['mysql', 'spire:canary@/spire'],
+    ['mysql', `spire:canary${REFERENCE}@tcp(db)/spire`],
+  ])('finds the password in the %s string %s', (type, text) => {
+    expect(contains(type, text)).toBe(true);
+  });
+
+  it.each<[Type, string]>([
+    ['sqlite3', '/run/spire/data/datastore.sqlite3'],
+    ['sqlite3', 'file:a@/b?password=x'],
+    ['postgres', 'postgresql://spire@db:5432/spire?options=a@b'],
+    ['postgres', 'postgresql://db:5432/spire'],
+    ['postgres', `postgresql://spire:${REFERENCE}@db/spire`],
+    ['postgres', `dbname=spire password=${REFERENCE} host=db`],
+    ['postgres', "dbname=spire password='$SPIRE_DB_PASSWORD'"],
+    ['postgres', 'dbname=spire passfile=/run/secrets/pgpass'],
+    ['mysql', `spire:${REFERENCE}@tcp(db:3306)/spire`],
+    ['mysql', 'spire@tcp(db:3306)/spire'],
+    ['mysql', 'tcp(db:3306)/spire'],
+  ])('finds none in the %s string %s', (type, text) => {
+    expect(contains(type, text)).toBe(false);
+  });
+});
