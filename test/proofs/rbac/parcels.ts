@@ -1,6 +1,6 @@
-import { ConfigMap, Namespace, Secret, ServiceAccount, SubjectAccessReview } from '@bowline/kubernetes';
+import { ConfigMap, Namespace, NetworkPolicy, Secret, ServiceAccount, SubjectAccessReview } from '@bowline/kubernetes';
 import { LimitRange } from '@bowline/kubernetes/core-v1';
-import { allow, controller, defineOperator, mutating, OWN_NAMESPACE } from '@bowline/runtime';
+import { allow, controller, defineOperator, installNamespace, mutating, OWN_NAMESPACE } from '@bowline/runtime';
 import { defineResource, s } from '@bowline/runtime/resource';
 
 /** Parcel is a kind whose operator declares whatever the examples do not. */
@@ -26,10 +26,16 @@ export const LIMITS = 'proof.bowline.dev/limits';
 /** In the manager's namespace: what a Parcel needs to be sent. */
 export const POSTAGE = 'postage';
 
+/** The object of a declared name, in a namespace that is a setting. */
+export const DEPOT = 'depot';
+const DEPOTS = { 'proof.bowline.dev/depot': 'yes' };
+
+const depot = installNamespace('depot', (config: { readonly depot: string }) => config.depot);
+
 const COURIERS = { 'proof.bowline.dev/courier': 'yes' };
 
 const parcelController = controller(Parcel)
-  .using<{ readonly namespace: string }>()
+  .using<{ readonly namespace: string; readonly depot: string }>()
   .watches(Namespace, {
     view: 'metadata',
     map: ({ metadata }, { list }) =>
@@ -40,6 +46,7 @@ const parcelController = controller(Parcel)
   })
   .applies(ConfigMap, { remove: true })
   .applies(ServiceAccount, { remove: true })
+  .applies(NetworkPolicy, { remove: true, names: [DEPOT], namespaces: [depot.name] })
   .reconcile(async ({ object, key, deps, get, live, apply, remove, status, event }) => {
     const { address, wrapped, courier } = object.spec;
     await live.get(Secret, { namespace: deps.namespace, name: POSTAGE });
@@ -47,6 +54,11 @@ const parcelController = controller(Parcel)
 
     if (wrapped) await apply(ConfigMap, { metadata: key, data: { address } });
     else await remove(ConfigMap, key);
+    const place = { namespace: deps.depot, name: DEPOT };
+    if (wrapped) {
+      const desired = { metadata: place, spec: { podSelector: { matchLabels: { address } } } };
+      await apply(NetworkPolicy, desired, { owner: null, labels: DEPOTS });
+    } else await remove(NetworkPolicy, place, { labels: DEPOTS });
 
     const account = { namespace: key.namespace, name: courier || 'courier' };
     if (courier) {
@@ -73,6 +85,8 @@ export const parcels = defineOperator({
   name: 'parcels',
   domain: 'bowline.dev',
   resources: [Parcel],
+  config: s.object({ depot: s.string() }),
+  namespaces: [depot],
   controllers: [parcelController],
   webhooks: [counted],
   permissions: [
@@ -80,5 +94,5 @@ export const parcels = defineOperator({
     allow(['create'], ServiceAccount, { subresource: 'token' }),
     allow(['create'], SubjectAccessReview),
   ],
-  setup: ({ namespace }) => ({ namespace }),
+  setup: ({ namespace, config }) => ({ namespace, depot: config.depot }),
 });

@@ -1,5 +1,10 @@
 import { type ControlPlane, connectClient, startControlPlane } from '@bowline/control-plane';
-import { installCustomResourceDefinitions, rbacManifests, withConfig } from '@bowline/runtime/install';
+import {
+  installCustomResourceDefinitions,
+  installDependencies,
+  rbacManifests,
+  withConfig,
+} from '@bowline/runtime/install';
 import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
 import { interleave } from './interleave.ts';
 import { judge } from './judge.ts';
@@ -89,6 +94,7 @@ async function install(controlPlane: ControlPlane): Promise<void> {
     admin,
     scenarios.flatMap(({ operator }) => operator.resources),
   );
+  for (const { operator } of scenarios) await installDependencies(admin, operator);
 }
 
 /** All permissions of an operator first: a scenario that does not work at all is detected immediately. */
@@ -96,8 +102,9 @@ async function casesOf(scenario: Scenario, controlPlane: ControlPlane): Promise<
   const performance = await scenario.open(controlPlane);
   const operator = await withConfig(scenario.operator, performance.config);
   await performance[Symbol.asyncDispose]?.();
-  // The names differ between installations, the permissions do not.
-  const rights = permissionsIn(rbacManifests(operator, { namespace: 'somewhere' }));
+  // The names differ between installations, the permissions do not. Roles are in the order of their namespaces, so that of
+  // the manager begins as in the test rig.
+  const rights = permissionsIn(rbacManifests(operator, { namespace: 'manager' }));
   return [{ scenario, taken: undefined }, ...rights.map((taken) => ({ scenario, taken }))];
 }
 

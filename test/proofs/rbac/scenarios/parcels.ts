@@ -1,11 +1,12 @@
-import { ConfigMap, Namespace, Secret, ServiceAccount } from '@bowline/kubernetes';
+import { randomBytes } from 'node:crypto';
+import { ConfigMap, Namespace, NetworkPolicy, Secret, ServiceAccount } from '@bowline/kubernetes';
 import { LimitRange } from '@bowline/kubernetes/core-v1';
-import { LIMITS, Parcel, POSTAGE, parcels, ROUTE } from '../parcels.ts';
+import { DEPOT, LIMITS, Parcel, POSTAGE, parcels, ROUTE } from '../parcels.ts';
 import type { Scenario, Stage } from '../scenario.ts';
 import { untilEvent } from '../until-event.ts';
 
 /** A parcel is created, changes in every part, observes a change of its namespace, and is deleted. */
-async function play(stage: Stage): Promise<void> {
+async function play(stage: Stage, depot: string): Promise<void> {
   const { admin, namespace, managerNamespace } = stage;
   const key = { namespace, name: 'a' };
   const change = (spec: object) => admin.patch(Parcel, key, { type: 'merge', body: { spec } });
@@ -20,6 +21,8 @@ async function play(stage: Stage): Promise<void> {
 
   await change({ address: 'there' });
   await stage.until(ConfigMap, key, ({ data }) => data?.address === 'there');
+  const place = { namespace: depot, name: DEPOT };
+  await stage.until(NetworkPolicy, place, ({ spec }) => spec?.podSelector?.matchLabels?.address === 'there');
   await change({ address: 'here' });
   await untilEvent(stage, 'Addressed', 2);
 
@@ -32,9 +35,16 @@ async function play(stage: Stage): Promise<void> {
 
   await change({ wrapped: false, courier: '' });
   await stage.untilGone(ConfigMap, key);
+  await stage.untilGone(NetworkPolicy, place);
   await stage.untilGone(ServiceAccount, { name: 'courier' });
   await admin.delete(Parcel, key);
   await stage.untilGone(Parcel, key);
 }
 
-export const parcelsScenario: Scenario = { operator: parcels, open: () => ({ play }) };
+export const parcelsScenario: Scenario = {
+  operator: parcels,
+  open() {
+    const depot = `depot-${randomBytes(4).toString('hex')}`;
+    return { config: { depot }, play: (stage) => play(stage, depot) };
+  },
+};

@@ -146,7 +146,12 @@ export class SecretCase implements CrashCase {
     const gone = (error: unknown): void => {
       if (!isNotFound(error)) throw error;
     };
-    await inParallel(this.#requesting, ({ key }) => admin.delete(Pod, key).catch(gone));
+    const { key: lastKey } = this.#last;
+    const others = this.#requesting.filter(({ key }) => key.name !== lastKey.name);
+    await inParallel(others, ({ key }) => admin.delete(Pod, key).catch(gone));
+    // When the operator has deleted this Secret, it has observed that the other pods are gone, and creates no Secret for them.
+    await admin.delete(Pod, lastKey);
+    await this.#until((found) => found.every(({ metadata }) => metadata?.name !== lastKey.name));
     await store.put(new Map([...this.#revisions.keys()].map((path) => [path, undefined])));
     await inParallel(await this.#found(), ({ metadata: { namespace, name = '' } = {} }) =>
       admin.delete(Secret, { namespace, name }).catch(gone),
@@ -159,7 +164,11 @@ export class SecretCase implements CrashCase {
     await inParallel(requesting, ({ key, path, isLeaving }) =>
       admin.create(
         Pod,
-        requestingPod(key, { path, secretName: key.name, deletionPolicy: isLeaving ? 'Delete' : 'Retain' }),
+        requestingPod(key, {
+          path,
+          secretName: key.name,
+          deletionPolicy: isLeaving || key.name === this.#last.key.name ? 'Delete' : 'Retain',
+        }),
       ),
     );
   }
