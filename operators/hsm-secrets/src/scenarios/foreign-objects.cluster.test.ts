@@ -144,11 +144,12 @@ it('reports a DaemonSet with another selector, and replaces it once it is delete
   await c.stop();
   await admin.delete(DaemonSet, key);
   await c.untilGone(DaemonSet, key);
-  const { labels = {}, ownerReferences = [], annotations = {} } = metadata ?? {};
+  const { ownerReferences = [], annotations = {} } = metadata ?? {};
   const matchLabels = { app: 'older' };
   const template = { ...spec?.template, metadata: { labels: matchLabels } };
   await admin.create(DaemonSet, {
-    metadata: { ...key, labels, ownerReferences, annotations },
+    // Without our labels: no event tells the operator that it is deleted.
+    metadata: { ...key, labels: matchLabels, ownerReferences, annotations },
     spec: { ...spec, selector: { matchLabels }, template },
   });
   await c.restart();
