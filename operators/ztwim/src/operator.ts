@@ -18,6 +18,7 @@ import { csiCleanup } from './csi/clean-up.ts';
 import { csiController } from './csi/controller.ts';
 import { reconcile as reconcileCsi } from './csi/reconcile.ts';
 import type { Deps } from './deps.ts';
+import { ZtwimMetrics } from './metrics.ts';
 import { operandNamespace } from './namespaces.ts';
 import { oidcCleanup } from './oidc/clean-up.ts';
 import { oidcController } from './oidc/controller.ts';
@@ -45,6 +46,7 @@ export const ztwim: Operator = defineOperator({
   config,
   setup: (context: SetupContext<Config>): Deps => ({
     config: context.config,
+    metrics: new ZtwimMetrics(context),
     rollouts: new RolloutPace(context.clock),
     authority: createAuthority(context),
   }),
