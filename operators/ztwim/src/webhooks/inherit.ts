@@ -1,10 +1,10 @@
 import { ANNOTATIONS } from '../api/names.ts';
+import { type OperandOf, type SharedObjects, withOperand } from '../operand/shared-objects.ts';
 import { copyIn, inheritedAnnotation, inheritedValues } from '../resolve/copies.ts';
 import { holdOf } from '../resolve/hold.ts';
 import { inheritanceOf } from '../resolve/inheritance.ts';
 import { resolve } from '../resolve/resolve.ts';
 import { fieldsOf, type SharedField, type SharingKind } from '../resolve/shared-config.ts';
-import { type OperandOf, type SharedObjects, withOperand } from './shared-objects.ts';
 
 /**
  * inherit returns an operand with the values of the ZeroTrustWorkloadIdentityManager in its empty fields, and with the

@@ -1,10 +1,10 @@
 import type { OperandKind } from '../api/operand-kinds.ts';
 import type { SpireServer } from '../api/spire-server.ts';
+import type { SharedObjects } from '../operand/shared-objects.ts';
 import { copyIn, inheritedValues, type Operand } from '../resolve/copies.ts';
 import { fieldsOf, type SharedField } from '../resolve/shared-config.ts';
 import { containsPassword } from './connection-password.ts';
 import type { Change } from './review.ts';
-import type { SharedObjects } from './shared-objects.ts';
 
 /** The copies that are deprecated, and what replaces them. */
 const REPLACEMENTS: { readonly [F in SharedField]?: string } = {

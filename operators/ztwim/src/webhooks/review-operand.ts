@@ -1,11 +1,11 @@
 import type { FieldProblem } from '@bowline/machinery';
 import { SINGLETON } from '../api/names.ts';
 import type { OperandKind } from '../api/operand-kinds.ts';
+import { type OperandOf, type SharedObjects, withOperand } from '../operand/shared-objects.ts';
 import { copyIn } from '../resolve/copies.ts';
 import { describeConflict } from '../resolve/hold.ts';
 import { resolve } from '../resolve/resolve.ts';
 import { type Change, invalid, type Review, unusable } from './review.ts';
-import { type OperandOf, type SharedObjects, withOperand } from './shared-objects.ts';
 import { describeChange, forbiddenChanges, newConflicts, unusableValues, valueChanges } from './value-changes.ts';
 
 /**

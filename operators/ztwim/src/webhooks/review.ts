@@ -1,8 +1,8 @@
 import { describeProblems, type FieldProblem } from '@bowline/machinery';
 import { admit, deny } from '@bowline/runtime';
 import type { ReadClient, ValidatingResponse } from '@bowline/runtime/webhook';
+import { readLive, type SharedObjects } from '../operand/shared-objects.ts';
 import { readSingletons, type SingletonReads } from '../operand/singletons.ts';
-import { readLive, type SharedObjects } from './shared-objects.ts';
 
 /** Change is what a request does to an object. */
 export interface Change<T> {

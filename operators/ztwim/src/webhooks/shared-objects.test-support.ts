@@ -5,8 +5,8 @@ import { SpireAgent } from '../api/spire-agent.ts';
 import { SpireOIDCDiscoveryProvider } from '../api/spire-oidc-discovery-provider.ts';
 import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
+import type { OperandOf, SharedObjects } from '../operand/shared-objects.ts';
 import type { SharedValues } from '../resolve/shared-config.ts';
-import type { OperandOf, SharedObjects } from './shared-objects.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

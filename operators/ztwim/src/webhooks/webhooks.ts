@@ -9,6 +9,7 @@ import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import type { Config } from '../config.ts';
 import type { Deps } from '../deps.ts';
+import type { OperandOf, SharedObjects } from '../operand/shared-objects.ts';
 import { readSingletons } from '../operand/singletons.ts';
 import type { SharingKind } from '../resolve/shared-config.ts';
 import { inherit } from './inherit.ts';
@@ -16,7 +17,6 @@ import { deprecationWarnings, mismatchWarnings, serverWarnings } from './operand
 import { type Change, type Review, respondTo } from './review.ts';
 import { reviewConfig } from './review-config.ts';
 import { reviewOperand } from './review-operand.ts';
-import type { OperandOf, SharedObjects } from './shared-objects.ts';
 
 /** The part of the operator's dependencies that the webhooks need. */
 type ReviewDeps = Pick<Deps, 'config'>;

@@ -6,7 +6,7 @@ import { SpireAgent } from '../api/spire-agent.ts';
 import { SpireOIDCDiscoveryProvider } from '../api/spire-oidc-discovery-provider.ts';
 import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
-import type { Singletons } from '../operand/singletons.ts';
+import type { Singletons } from './singletons.ts';
 
 /** SharedObjects are the five objects, as far as they exist. */
 export type SharedObjects = Pick<Singletons, 'parent' | 'operands'>;
