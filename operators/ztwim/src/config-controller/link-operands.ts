@@ -1,32 +1,55 @@
 import { BowlineError } from '@bowline/machinery';
+import { isConflict } from '@bowline/runtime/client';
 import { setOwner } from '@bowline/runtime/writing';
 import { ANNOTATIONS, SINGLETON } from '../api/names.ts';
 import { OPERAND_KINDS, type OperandKind } from '../api/operand-kinds.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import { OPERAND_RESOURCES } from '../operand/operand-kind.ts';
 import type { Singletons } from '../operand/singletons.ts';
-import { holdOf } from '../resolve/hold.ts';
-import { hasInherited, inheritanceOf } from '../resolve/inheritance.ts';
+import { pendingInheritance } from '../resolve/inheritance.ts';
+import { resolve } from '../resolve/resolve.ts';
 import type { ConfigContext } from './controller.ts';
 
 /** linkOperands gives every operand its owner and, if it acts, the values that it inherits. */
-export async function linkOperands(context: ConfigContext, { operands, shared }: Singletons): Promise<void> {
+export async function linkOperands(context: ConfigContext, { parent, operands, shared }: Singletons): Promise<void> {
   for (const kind of OPERAND_KINDS) {
     const operand = operands[kind];
     if (!operand || operand.metadata?.deletionTimestamp !== undefined) continue;
     await own(context, kind, operand);
-    if (holdOf(shared, kind)) continue;
-    const inheritance = inheritanceOf(shared, kind, operand);
-    if (!inheritance || hasInherited(operand, inheritance)) continue;
-    const { uid } = operand.metadata ?? {};
-    // The uid prevents that an operand that was just deleted is created again.
-    const metadata = { name: SINGLETON, uid, annotations: { [ANNOTATIONS.inherited]: inheritance.annotation } };
-    await context.live.patch(
-      OPERAND_RESOURCES[kind],
-      { name: SINGLETON },
-      { type: 'apply', force: true, body: { metadata, spec: inheritance.spec } },
-    );
-    context.event('Normal', 'ConfigPropagated', `${kind} has the values of this object`);
+    if (pendingInheritance(shared, kind, operand)) await propagate(context, kind, { parent, operands });
+  }
+}
+
+/** How often an operand is read again because it was changed meanwhile. */
+const MAX_ATTEMPTS = 5;
+
+/**
+ * propagate writes shared values into an operand. The operand is read again, because a forced apply would otherwise
+ * overwrite a value that its user has set since the cached version.
+ */
+async function propagate(
+  { live, event }: ConfigContext,
+  kind: OperandKind,
+  { parent, operands }: Pick<Singletons, 'parent' | 'operands'>,
+): Promise<void> {
+  const resource = OPERAND_RESOURCES[kind];
+  const key = { name: SINGLETON };
+  for (let attempt = 1; ; attempt++) {
+    const operand = await live.find(resource, key);
+    const inheritance = operand && pendingInheritance(resolve(parent, { ...operands, [kind]: operand }), kind, operand);
+    if (!inheritance) return;
+    // With its uid, an operand that is deleted meanwhile is not created again.
+    const { uid, resourceVersion } = operand.metadata ?? {};
+    const annotations = { [ANNOTATIONS.inherited]: inheritance.annotation };
+    const body = { metadata: { ...key, uid, resourceVersion, annotations }, spec: inheritance.spec };
+    try {
+      await live.patch(resource, key, { type: 'apply', force: true, body });
+    } catch (error) {
+      if (!isConflict(error) || attempt >= MAX_ATTEMPTS) throw error;
+      continue;
+    }
+    event('Normal', 'ConfigPropagated', `${kind} has the values of this object`);
+    return;
   }
 }
 

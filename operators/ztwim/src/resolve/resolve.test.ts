@@ -4,7 +4,7 @@ import { ANNOTATIONS } from '../api/names.ts';
 import type { OperandKind } from '../api/operand-kinds.ts';
 import type { Operand, Operands, Parent } from './copies.ts';
 import { describeConflict, holdOf, missingIn, resolvedValue } from './hold.ts';
-import { hasInherited, inheritanceOf } from './inheritance.ts';
+import { inheritanceOf, pendingInheritance } from './inheritance.ts';
 import { resolve } from './resolve.ts';
 import { FIELD_OWNERS, type FieldResult, type SharedValues } from './shared-config.ts';
 
@@ -158,6 +158,17 @@ describe('inheritanceOf', () => {
     expect(inheritanceOf(config, 'SpiffeCSIDriver', operand({}))).toBeUndefined();
   });
 
+  it('keeps an inherited value that the parent no longer has', () => {
+    const inherited = { trustDomain: 'a.io', clusterName: 'one' };
+    const server = operand(inherited, inherited);
+    const config = resolve(parent({ trustDomain: 'b.io' }), { SpireServer: server });
+    expect(inheritanceOf(config, 'SpireServer', server)).toEqual({
+      spec: { trustDomain: 'b.io', clusterName: 'one' },
+      annotation: '{"trustDomain":"b.io","clusterName":"one"}',
+    });
+    expect(inheritanceOf(resolve(parent({}), { SpireServer: server }), 'SpireServer', server)).toBeUndefined();
+  });
+
   it('is empty if the operand opted out', () => {
     const config = resolve(parent({ trustDomain: 'a.io' }), {});
     const server: Operand = { metadata: { annotations: { [ANNOTATIONS.inheritIntoSpec]: 'false' } } };
@@ -172,10 +183,10 @@ describe('inheritanceOf', () => {
         const after = Object.fromEntries(
           FIELD_OWNERS.trustDomain.flatMap((kind) => {
             const each = operands[kind];
-            const inheritance = each && !holdOf(before, kind) && inheritanceOf(before, kind, each);
+            const inheritance = each && pendingInheritance(before, kind, each);
             if (!inheritance) return each ? [[kind, each]] : [];
             const written = operand({ ...each.spec, ...inheritance.spec }, inheritance.annotation);
-            expect(hasInherited(written, inheritance)).toBe(true);
+            expect(pendingInheritance(before, kind, written)).toBeUndefined();
             return [[kind, written]];
           }),
         );

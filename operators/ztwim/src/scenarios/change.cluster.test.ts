@@ -108,7 +108,8 @@ describe('a change of', () => {
       ({ metadata }) => metadata?.labels?.[REPLACED_LABEL] === 'true',
     );
     expect(old.metadata?.deletionTimestamp).toBeUndefined();
-    await change({ bundleConfigMap: null });
+    // Operands keep the name if it is only removed here.
+    await change({ bundleConfigMap: 'spire-bundle' });
     await c.until(
       ConfigMap,
       { namespace: OPERANDS, name: 'spire-bundle' },

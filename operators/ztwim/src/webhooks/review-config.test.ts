@@ -157,6 +157,10 @@ describe('a changed ZeroTrustWorkloadIdentityManager', () => {
     expect(update(forbidden, { ...forbidden, trustDomain: 'c.io' }, used).problems[0]?.message).toContain(
       'from "b.io"',
     );
+    expect(create({ ...forbidden, trustDomain: 'c.io' }, used).problems.map(({ field }) => field)).toEqual([
+      'spec.trustDomain',
+    ]);
+    expect(create({ ...forbidden, trustDomain: 'b.io' }, used).problems).toEqual([]);
     const cascade = { ...forbidden, trustDomain: 'b.io', identityChangePolicy: 'Cascade' };
     expect(update(forbidden, cascade).problems).toEqual([]);
   });

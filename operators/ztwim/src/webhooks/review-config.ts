@@ -28,24 +28,23 @@ export function reviewConfig(
   const { before, after } = change;
   const namespaces = namespaceProblems(before?.spec, after.spec, operandNamespace);
   const result = resolve(after, operands);
-  if (!before) {
-    const problems = [...valueProblems(undefined, result, after), ...missingProblems(result, IDENTITY_FIELDS)];
-    return { problems: [...namespaces, ...problems], warnings: operandValues(result) };
-  }
-  const old = resolve(before, operands);
-  const known = missingIn(old);
-  const missing = SHARED_FIELDS.filter((field) => !known.includes(field));
-  const changes = valueChanges(old, result);
+  const old = before && resolve(before, operands);
+  const required = old ? notMissingIn(old) : IDENTITY_FIELDS;
   const isForbidden = after.spec.identityChangePolicy === 'Forbid';
   return {
     problems: [
       ...namespaces,
       ...valueProblems(old, result, after),
-      ...missingProblems(result, missing),
-      ...(isForbidden ? forbiddenChanges(changes, operands) : []),
+      ...missingProblems(result, required),
+      ...(isForbidden ? forbiddenChanges(old, result, operands) : []),
     ],
-    warnings: changes.map(describeChange),
+    warnings: old ? valueChanges(old, result).map(describeChange) : operandValues(result),
   };
+}
+
+function notMissingIn(config: SharedConfig): readonly SharedField[] {
+  const missing = missingIn(config);
+  return SHARED_FIELDS.filter((field) => !missing.includes(field));
 }
 
 function namespaceProblems(before: Spec | undefined, after: Spec, wanted: string): readonly FieldProblem[] {

@@ -32,7 +32,6 @@ export function reviewOperand<K extends OperandKind>(
     const warning = `there is no ZeroTrustWorkloadIdentityManager "${SINGLETON}"; nothing is deployed or changed until it is created`;
     return { problems, warnings: [warning] };
   }
-  const changes = valueChanges(old, result);
-  if (parent.spec.identityChangePolicy === 'Forbid') problems.push(...forbiddenChanges(changes, objects.operands));
-  return { problems, warnings: changes.map(describeChange) };
+  if (parent.spec.identityChangePolicy === 'Forbid') problems.push(...forbiddenChanges(old, result, objects.operands));
+  return { problems, warnings: valueChanges(old, result).map(describeChange) };
 }

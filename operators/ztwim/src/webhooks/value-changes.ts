@@ -37,16 +37,21 @@ function identify({ field, kind, value, wanted }: Conflict): string {
 }
 
 /**
- * forbiddenChanges returns the problems with changes if identities must not change. A value that is in use may always be
- * restored.
+ * forbiddenChanges returns the problems with changes if identities must not change. The identity that is in use counts
+ * or, before the first one, that of the configuration before. A value that is in use may always be restored.
  */
-export function forbiddenChanges(changes: readonly ValueChange[], operands: Operands): readonly FieldProblem[] {
+export function forbiddenChanges(
+  before: SharedConfig | undefined,
+  after: SharedConfig,
+  operands: Operands,
+): readonly FieldProblem[] {
   const history = readHistory(operands.SpireServer?.metadata?.annotations?.[ANNOTATIONS.history]);
   return IDENTITY_FIELDS.flatMap((field) => {
-    const change = changes.find((each) => each.field === field);
-    if (!change || change.to === history?.[field].current) return [];
-    const from = history?.[field].current ?? change.from;
-    const message = `Forbidden: ${field} would change from "${from}" to "${change.to}", but ZeroTrustWorkloadIdentityManager.spec.identityChangePolicy is Forbid; keep "${from}", or set identityChangePolicy to Cascade`;
+    const to = resolvedValue(after, field);
+    const was = before && resolvedValue(before, field);
+    const from = history?.[field].current ?? was;
+    if (to === undefined || from === undefined || to === was || to === from) return [];
+    const message = `Forbidden: ${field} would change from "${from}" to "${to}", but ZeroTrustWorkloadIdentityManager.spec.identityChangePolicy is Forbid; keep "${from}", or set identityChangePolicy to Cascade`;
     return [{ field: `spec.${field}`, reason: 'FieldValueForbidden', message }];
   });
 }
