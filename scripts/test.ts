@@ -37,7 +37,7 @@ const suites: Readonly<Record<string, Suite>> = {
   kubernetes: { projects: ['kubernetes'], workers: cores + 1 },
 };
 /**
- * The scenarios of an operator that is not complete and not part of the command line yet. A whole run leaves them out;
+ * The scenarios of an operator that is not complete yet. A whole run leaves them out;
  * `npm test -- <path>` and `npm run test:kubernetes -- <path>` run them.
  */
 const LATER = 'operators/ztwim/src/scenarios';

@@ -26,6 +26,7 @@ import { reconcile as reconcileOidc } from './oidc/reconcile.ts';
 import { cleanUpOperand } from './operand/clean-up.ts';
 import { OPERAND_RESOURCES } from './operand/operand-kind.ts';
 import { RolloutPace } from './rollout/rollout-pace.ts';
+import { local, samples } from './samples.ts';
 import { serverCleanup } from './server/clean-up.ts';
 import { serverController } from './server/controller.ts';
 import { reconcile as reconcileServer } from './server/reconcile.ts';
@@ -64,6 +65,8 @@ export const ztwim: Operator = defineOperator({
     ...grantedPermissions(given),
     ...authorityPermissions(AUTHORITY_SECRET),
   ],
+  samples,
+  local,
 });
 
 /** Operands are users' objects: the operator writes into them and deletes them, but never creates them. */

@@ -105,7 +105,16 @@ describe('bowline run', () => {
   });
 });
 
+/** The operators whose kinds are cluster-scoped. */
+const WHOLE_CLUSTER: readonly string[] = ['ztwim'];
+
 describe('bowline manifests', () => {
+  it.each(WHOLE_CLUSTER)('refuses to limit %s to namespaces', async (name) => {
+    const args = ['manifests', '--image', 'bowline:test', '--namespaces', 'a', '--operators', name];
+    const { code, err } = await bowline(args, { registry: operators });
+    expect([code, err]).toEqual([1, expect.stringMatching(/cannot limit the operator ztwim .* run it without namesp/)]);
+  });
+
   it.each([
     ['shared', []],
     ['per operator', ['--per-operator']],
@@ -114,10 +123,13 @@ describe('bowline manifests', () => {
     await using c = await cluster();
     const kubectl = await kubectlOf(c);
     const common = ['manifests', '--image', 'bowline:test', '--namespace', c.namespace, ...args];
-    const all = Object.keys(operators).join(',');
-    for (const limit of [[], ['--namespaces', c.namespace]]) {
+    const all = Object.keys(operators);
+    for (const [limit, selected] of [
+      [[], all],
+      [['--namespaces', c.namespace], all.filter((name) => !WHOLE_CLUSTER.includes(name))],
+    ] as const) {
       const tested = await bowline([...common, ...limit, '--operators', 'badge,sticker']);
-      const real = await bowline([...common, ...limit, '--operators', all], { registry: operators });
+      const real = await bowline([...common, ...limit, '--operators', selected.join(',')], { registry: operators });
       const out = `${tested.out}${real.out}`;
       const applied = await kubectl(['apply', '--server-side', '--dry-run=server', '-f', '-'], out);
       expect(applied.split('\n').filter((line) => line.endsWith('serverside-applied (server dry run)'))).toHaveLength(

@@ -23,4 +23,8 @@ export const operators: Registry = {
     summary: 'JASM: syncs secrets from external stores into Secrets, as requested by pods',
     load: async () => (await import('@bowline/jasm')).jasm,
   },
+  ztwim: {
+    summary: 'ZTWIM: runs SPIRE from one central configuration',
+    load: async () => (await import('@bowline/ztwim')).ztwim,
+  },
 };

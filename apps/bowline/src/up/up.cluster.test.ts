@@ -44,6 +44,7 @@ async function clientOf(kubeconfig: string): Promise<Client> {
   return connectClient(JSON.parse(await readFile(kubeconfig, 'utf8')) as KubeconfigDocument);
 }
 
+const OPERANDS = 'zero-trust-workload-identity-manager';
 const copyKey = { namespace: 'sample-team-red', name: 'registry-ca' };
 
 describe('bowline up', () => {
@@ -64,6 +65,15 @@ describe('bowline up', () => {
         { kind: 'HSMSecret', key: 'sample-hsm/database', isReady: true },
         { kind: 'Deployment', key: 'sample-shop/web', isReady: true, message: '1 of 1 pods running' },
         { kind: 'Secret', key: 'sample-shop/database', isReady: true },
+        { kind: 'DaemonSet', key: `${OPERANDS}/spire-agent`, isReady: true },
+        { kind: 'DaemonSet', key: `${OPERANDS}/spire-spiffe-csi-driver`, isReady: true },
+        { kind: 'Deployment', key: `${OPERANDS}/spire-spiffe-oidc-discovery-provider`, isReady: true },
+        { kind: 'SpiffeCSIDriver', key: 'cluster', isReady: true },
+        { kind: 'SpireAgent', key: 'cluster', isReady: true },
+        { kind: 'SpireOIDCDiscoveryProvider', key: 'cluster', isReady: true },
+        { kind: 'SpireServer', key: 'cluster', isReady: true },
+        { kind: 'StatefulSet', key: `${OPERANDS}/spire-server`, isReady: true },
+        { kind: 'ZeroTrustWorkloadIdentityManager', key: 'cluster', isReady: true },
       ],
     });
     expect([await ended, errors()]).toEqual([[0, null], '']);
@@ -138,17 +148,11 @@ describe('bowline up', () => {
 
   it('reports which samples were not ready in time, and exits with 1', async () => {
     const { kind } = await sharedControlPlane();
-    const { errors, ended } = await bowlineUp(
-      '--control-plane',
-      kind,
-      '--exit-when-ready',
-      '--timeout',
-      '1ms',
-      '--json',
-    );
+    const common = ['--control-plane', kind, '--operators', 'ztwim'];
+    const { errors, ended } = await bowlineUp(...common, '--exit-when-ready', '--timeout', '1ms', '--json');
     expect(await ended).toEqual([1, null]);
     expect(errors()).toMatch(
-      /not everything was ready within 1ms \(.*HSMPool sample-hsm\/pico-hsm-test-pool: .*UP_NOT_READY/,
+      /not everything was ready within 1ms \(.*Deployment \S+\/spire-spiffe-oidc-discovery-provider: .*UP_NOT_READY/,
     );
   });
 });
