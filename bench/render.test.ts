@@ -85,5 +85,5 @@ test('describes the results on a terminal', () => {
   expect(lines[0]).toBe('cold sync');
   expect(lines).toContain('  1.3x against bare | loop, target at most 1.3x: yes');
   expect(lines).toContain('  +300 ms against bare | loop, target at most +400 ms: yes');
-  expect(lines).toContain('  target at most 1,000 ms: no');
+  expect(lines).toContain('  Bowline, target at most 1,000 ms: no');
 });

@@ -94,8 +94,9 @@ export function describeResult(result: BenchResult): string[] {
       lines.push(`  ${subject.label.padEnd(46)} ${displayedValue(subject, measure.unit).padStart(14)}${extent}`);
     }
     for (const target of measure.targets) {
-      const [, , , peer, , displayed, wanted, reached] = targetRow(measure, target);
-      const what = peer === '' ? 'target' : `${displayed || 'compared'} against ${peer}, target`;
+      const [, label, , peer, , displayed, wanted, reached] = targetRow(measure, target);
+      const alone = measure.subjects.length > 1 ? `${label}, target` : 'target';
+      const what = peer === '' ? alone : `${displayed || 'compared'} against ${peer}, target`;
       lines.push(`  ${what} ${wanted}: ${(reached ?? '').replaceAll('*', '')}`);
     }
   }

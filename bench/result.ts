@@ -27,7 +27,7 @@ export interface Machine {
 }
 
 /** Unit is the unit of a measure's numbers. */
-export type Unit = 'ms' | 'µs' | 'MB' | 'kB' | 'events/s' | 'writes/s' | 'requests';
+export type Unit = 'ms' | 'µs' | 'MB' | 'kB' | 'events/s' | 'writes/s' | 'requests' | 'objects' | '%';
 
 /** Measure is one measurement, its subjects and targets. */
 export interface Measure {

@@ -2,14 +2,17 @@ import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
 
 /** BareObject is the part of an object that the bare loops need. */
 export interface BareObject {
+  kind: string;
   metadata: {
     name: string;
     namespace?: string;
     resourceVersion: string;
+    deletionTimestamp?: string;
     annotations?: Record<string, string>;
     managedFields?: unknown;
   };
   data?: Record<string, string>;
+  spec?: unknown;
 }
 
 /** BareEvent is one line of a watch. */

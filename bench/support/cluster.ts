@@ -14,18 +14,22 @@ export interface BenchCluster extends AsyncDisposable {
   readonly startMs: number;
   /** The processes that serve requests: etcd and the API server. */
   readonly serverPids: readonly number[];
+  /** audit returns the requests since a time. */
+  audit: ControlPlane['audit'];
 }
 
 /** ClusterOptions configures which components run. */
 export interface ClusterOptions {
   /** Runs the scheduler, and the controllers of workloads and nodes. Defaults to true. */
   readonly workloads?: boolean;
+  /** The simulated nodes, on which pods become ready. Defaults to 0. */
+  readonly nodes?: number;
 }
 
 /** openCluster starts etcd, the API server and the controllers on loopback. */
 export async function openCluster(log: (line: string) => void, options: ClusterOptions = {}): Promise<BenchCluster> {
-  const { workloads = true } = options;
-  const parts = { nodes: 0, workloads, scheduler: workloads };
+  const { workloads = true, nodes = 0 } = options;
+  const parts = { nodes, workloads, scheduler: workloads };
   const plane = await startControlPlane({ kind: 'kubernetes', ...parts, onProgress: log });
   try {
     const kubeconfig = await plane.kubeconfig('admin');
@@ -44,6 +48,7 @@ function describe(plane: ControlPlane, kubeconfig: KubeconfigDocument): BenchClu
     connection: connectionOf(kubeconfig),
     startMs: plane.timings.totalMs - plane.timings.binariesMs,
     serverPids: (['etcd', 'kube-apiserver'] as const).flatMap((component) => plane.pid(component) ?? []),
+    audit: (since) => plane.audit(since),
     [Symbol.asyncDispose]: () => plane.stop(),
   };
 }

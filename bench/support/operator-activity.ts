@@ -35,3 +35,21 @@ export async function untilQuiet(running: RunningOperator): Promise<void> {
     eventsBefore = events;
   }
 }
+
+/** Activity reports when an operator was busy. */
+export interface Activity {
+  /** lastBusyMs returns when it last had work, in milliseconds since the start of the process. */
+  lastBusyMs(): number;
+}
+
+const activityCheckMs = 10;
+
+/** watchActivity observes an operator from its start on. */
+export function watchActivity(running: Pick<RunningOperator, 'manager'>): Activity {
+  let lastBusyMs = performance.now();
+  const timer = setInterval(() => {
+    if (isBusy(running)) lastBusyMs = performance.now();
+  }, activityCheckMs);
+  timer.unref();
+  return { lastBusyMs: () => lastBusyMs };
+}

@@ -12,7 +12,7 @@ export class RevisionWatch implements Disposable {
   /** `selector` selects the objects of the collection, as a query: `fieldSelector=metadata.name%3Dx`. */
   constructor(connection: Connection, collection: string, selector: string) {
     const path = `${watchListPath(collection)}&${selector}`;
-    this.#observer = new BareObserver(connection, path, (event, arrivedMs) => this.#observe(event, arrivedMs));
+    this.#observer = new BareObserver(connection, [path], (event, arrivedMs) => this.#observe(event, arrivedMs));
   }
 
   #observe(event: BareEvent, arrivedMs: number): void {

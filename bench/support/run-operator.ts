@@ -1,6 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Operator } from '@bowline/runtime';
-import { type Client, type ConnectionConfig, connect, createClient } from '@bowline/runtime/client';
+import {
+  type Client,
+  type ConnectionConfig,
+  connect,
+  createClient,
+  type Transport,
+  type TransportRequest,
+} from '@bowline/runtime/client';
 import { createLog, createMetrics, Manager, type ManagerOptions, type MetricsRegistry } from '@bowline/runtime/manager';
 
 /** RunningOperator is an operator in its manager, with their shared objects. */
@@ -12,20 +19,26 @@ export interface RunningOperator extends AsyncDisposable {
   working(): Promise<void>;
 }
 
+/** RunOptions are additional options of the manager, and what else differs from a deployment. */
+export interface RunOptions extends Pick<ManagerOptions, 'config' | 'webhooksFor'> {
+  /** observe is called before every request. Defaults to none. */
+  readonly observe?: ((request: TransportRequest) => void) | undefined;
+}
+
 /**
  * runOperator runs an operator in a manager like a deployment: leader election, probes, metrics, logs at their default level, one
- * connection that reports its requests. `options` are additional options of the manager.
+ * connection that reports its requests.
  */
 export function runOperator(
   config: ConnectionConfig,
   operator: Operator,
-  options: Pick<ManagerOptions, 'config' | 'webhooksFor'> = {},
+  { observe, ...options }: RunOptions = {},
 ): RunningOperator {
   // Standard output is reserved for the harness.
   const log = createLog({ destination: process.stderr });
   const metrics = createMetrics();
   const transport = connect(config, { log, metrics });
-  const client = createClient({ transport, log, metrics });
+  const client = createClient({ transport: observe ? observed(transport, observe) : transport, log, metrics });
   const manager = new Manager({
     ...options,
     operators: [operator],
@@ -57,5 +70,17 @@ export function runOperator(
       await stopped;
       await transport.close();
     },
+  };
+}
+
+function observed(transport: Transport, observe: (request: TransportRequest) => void): Transport {
+  return {
+    host: transport.host,
+    request(request) {
+      observe(request);
+      return transport.request(request);
+    },
+    close: () => transport.close(),
+    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
   };
 }

@@ -23,7 +23,7 @@ export interface Scene {
 export interface OpenedScene extends Scene, AsyncDisposable {
   /** The API server's version. */
   readonly kubernetes: string;
-  readonly cluster: Pick<BenchCluster, 'startMs' | 'serverPids' | 'kubeconfigFor'>;
+  readonly cluster: Pick<BenchCluster, 'startMs' | 'serverPids' | 'kubeconfigFor' | 'audit'>;
 }
 
 /** openScene bundles the subjects and starts the control plane. */

@@ -14,7 +14,7 @@ export interface PoolWatch extends Disposable {
 export async function watchPool({ connection }: HsmScene, namespace: string): Promise<PoolWatch> {
   let status: Partial<PoolStatus> = {};
   let arrivedMs = 0;
-  const observer = new BareObserver(connection, watchListPath(poolsPath(namespace)), (event, at) => {
+  const observer = new BareObserver(connection, [watchListPath(poolsPath(namespace))], (event, at) => {
     // The watch is one of pools.
     status = event.type === 'DELETED' ? {} : ((event.object as { status?: PoolStatus }).status ?? {});
     arrivedMs = at;

@@ -2,7 +2,7 @@
 export const subjects: readonly URL[] = [
   new URL('./subjects/bare-events.ts', import.meta.url),
   new URL('./subjects/bare-sync.ts', import.meta.url),
-  new URL('./subjects/bare-webhook.ts', import.meta.url),
+  new URL('../../support/subjects/bare-webhook.ts', import.meta.url),
   new URL('./subjects/bowline-children.ts', import.meta.url),
   new URL('./subjects/bowline-events.ts', import.meta.url),
   new URL('./subjects/bowline-idle.ts', import.meta.url),
@@ -14,6 +14,6 @@ export const subjects: readonly URL[] = [
   new URL('./subjects/bowline-webhook.ts', import.meta.url),
   new URL('../../support/subjects/nothing.ts', import.meta.url),
   new URL('./subjects/replay-server.ts', import.meta.url),
-  new URL('./subjects/webhook-caller.ts', import.meta.url),
+  new URL('../../support/subjects/webhook-caller.ts', import.meta.url),
   new URL('../../support/subjects/raw-writes.ts', import.meta.url),
 ];

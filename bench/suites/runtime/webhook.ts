@@ -1,18 +1,28 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createCertificateAuthority, issueCertificate } from '@bowline/machinery';
 import { type Measure, measured } from '../../result.ts';
+import { sampleConfigMap } from '../../support/config-maps.ts';
 import { judgedMeasure } from '../../support/rounds.ts';
-import { numberIn, type Report, runSubject, subjectArguments } from '../../support/run-subject.ts';
+import { numberIn, type Report, subjectArguments } from '../../support/run-subject.ts';
 import { SubjectProcess } from '../../support/subject-process.ts';
+import { callWebhooks, creationReview, issueServerCertificate } from '../../support/webhook-calls.ts';
 import type { RuntimeScene } from './scene.ts';
 
 const startTimeoutMs = 60_000;
+const distinctReviews = 500;
 
 /** webhook measures one admission through the runtime's webhook server, compared with a TLS server that returns a constant. */
 export async function webhook(scene: RuntimeScene): Promise<readonly Measure[]> {
   const { reviews, webhookRounds: rounds } = scene.plan;
-  const folder = await issueTo(join(scene.folder, 'webhook'));
+  const folder = await issueServerCertificate(join(scene.folder, 'webhook'));
+  const bodies = Array.from({ length: distinctReviews }, (_, index) =>
+    creationReview(index, {
+      group: '',
+      version: 'v1',
+      kind: 'ConfigMap',
+      resource: 'configmaps',
+      object: sampleConfigMap(index, 'default'),
+    }),
+  );
   const reports: Report[] = [];
   for (let round = 0; round < rounds; round += 1) {
     scene.log(`${reviews} admission reviews, round ${round + 1} of ${rounds}`);
@@ -20,16 +30,8 @@ export async function webhook(scene: RuntimeScene): Promise<readonly Measure[]> 
     await using bowline = new SubjectProcess(scene.command('bowline-webhook'), args);
     await using bare = new SubjectProcess(scene.command('bare-webhook'), args);
     const [ours, theirs] = [await bowline.next(startTimeoutMs), await bare.next(startTimeoutMs)];
-    const callerArgs = subjectArguments(scene, {
-      folder,
-      reviews,
-      bowlinePort: numberIn(ours, 'port'),
-      bowlinePath: String(ours.path),
-      barePort: numberIn(theirs, 'port'),
-      barePath: String(theirs.path),
-    });
-    const caller = { id: 'caller', label: 'caller', command: scene.command('webhook-caller'), args: callerArgs };
-    reports.push((await runSubject(caller, 0)).report);
+    const served = (report: Report) => ({ port: numberIn(report, 'port'), path: String(report.path) });
+    reports.push(await callWebhooks(scene, { folder, reviews, bodies, bowline: served(ours), bare: served(theirs) }));
   }
   return (['P50', 'P99'] as const).map((percentile) =>
     judgedMeasure({
@@ -46,20 +48,4 @@ export async function webhook(scene: RuntimeScene): Promise<readonly Measure[]> 
 
 function each(reports: readonly Report[], field: string): readonly number[] {
   return reports.map((report) => numberIn(report, field));
-}
-
-/** issueTo writes a certificate for loopback and its CA into a folder. */
-async function issueTo(folder: string): Promise<string> {
-  const authority = await createCertificateAuthority({ commonName: 'bowline-bench' });
-  const leaf = await issueCertificate({
-    authority,
-    commonName: 'webhook',
-    ipAddresses: ['127.0.0.1'],
-    usages: ['server'],
-  });
-  mkdirSync(folder, { mode: 0o700 });
-  writeFileSync(join(folder, 'ca.crt'), authority.certificatePem);
-  writeFileSync(join(folder, 'tls.crt'), leaf.certificatePem);
-  writeFileSync(join(folder, 'tls.key'), leaf.keyPem, { mode: 0o600 });
-  return folder;
 }

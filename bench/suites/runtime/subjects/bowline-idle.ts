@@ -45,5 +45,6 @@ const config = await loadKubeconfig({ paths: [subjectInput().kubeconfig] });
 await using _running = runOperator(config, operator);
 // Workers start once every informer has synced.
 await reconciled;
-report({});
+// Since the start of the process.
+report({ ms: performance.now() });
 await untilReleased();

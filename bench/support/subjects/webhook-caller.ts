@@ -1,39 +1,14 @@
-// Calls two webhook servers alternately like the API server: one keep-alive connection each, an AdmissionReview of the creation
-// of a ConfigMap, one review at a time, so that single responses are timed and not a queue.
+// Calls two webhook servers alternately like the API server: one keep-alive connection each, prepared AdmissionReviews, one
+// review at a time, so that single responses are timed and not a queue.
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import { percentile } from '../../../statistics.ts';
-import { sampleConfigMap } from '../../../support/config-maps.ts';
-import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
+import { percentile } from '../../statistics.ts';
+import { report, subjectInput, untilReleased } from '../subject.ts';
 
 const { options } = subjectInput();
 const reviews = Number(options.reviews);
 const ca = readFileSync(`${String(options.folder)}/ca.crt`);
-
-function review(index: number): string {
-  const object = sampleConfigMap(index, 'default');
-  const configMaps = { group: '', version: 'v1', resource: 'configmaps' };
-  const kind = { group: '', version: 'v1', kind: 'ConfigMap' };
-  return JSON.stringify({
-    kind: 'AdmissionReview',
-    apiVersion: 'admission.k8s.io/v1',
-    request: {
-      uid: `0b4d1e7a-6d52-4bd4-9c1f-${String(index).padStart(12, '0')}`,
-      kind,
-      resource: configMaps,
-      requestKind: kind,
-      requestResource: configMaps,
-      name: object.metadata.name,
-      namespace: 'default',
-      operation: 'CREATE',
-      userInfo: { username: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] },
-      object,
-      oldObject: null,
-      dryRun: false,
-      options: { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1', fieldManager: 'kubectl-create' },
-    },
-  });
-}
+const bodies = JSON.parse(readFileSync(String(options.bodies), 'utf8')) as readonly string[];
 
 interface Server {
   readonly name: string;
@@ -83,7 +58,7 @@ function call({ port, path, agent }: Server, body: string): Promise<number> {
 
 const servers = [serverOf('bowline'), serverOf('bare')];
 for (let index = -Math.ceil(reviews / 4); index < reviews; index += 1) {
-  const body = review(Math.abs(index));
+  const body = bodies[Math.abs(index) % bodies.length] ?? '';
   // Each is first every other time; the first quarter warms up V8.
   for (const server of index % 2 === 0 ? servers : servers.toReversed()) {
     const ms = await call(server, body);

@@ -1,7 +1,7 @@
 // The minimum a Node program can do to respond to an admission review: read the body, send a constant.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
-import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
+import { report, subjectInput, untilReleased } from '../subject.ts';
 
 const { options } = subjectInput();
 const answer = JSON.stringify({
