@@ -3,7 +3,7 @@ import type { ReconcileResult } from '@bowline/runtime';
 import { combinePodSettings } from '../objects/operand-input.ts';
 import { actOrHold } from '../operand/act-or-hold.ts';
 import { isOpenShift } from '../operand/platform.ts';
-import { report, reportTurn } from '../operand/report.ts';
+import { reportInvalid, reportTurn } from '../operand/report.ts';
 import { settingsAgree } from '../operand/settings-agree.ts';
 import { bundleProblem, namespaceProblem, validity } from '../operand/validity.ts';
 import { writeOperand } from '../operand/write-operand.ts';
@@ -11,6 +11,7 @@ import { kubeletVerification } from '../spire/agent-config.ts';
 import type { AgentInput } from './agent-input.ts';
 import { agentObjects } from './agent-objects.ts';
 import { awaitServer } from './await-server.ts';
+import { agentCleanup } from './clean-up.ts';
 import type { AgentContext } from './controller.ts';
 import { kubeletAccess } from './kubelet-access.ts';
 
@@ -21,12 +22,10 @@ export async function reconcile(context: AgentContext): Promise<ReconcileResult>
   const { object, deps, list } = context;
   const valid = validity(namespaceProblem(acting.parent, deps.config), bundleProblem(acting.values.bundleConfigMap));
   const agreed = settingsAgree(acting, 'SpireAgent');
-  if (!valid.status) {
-    report(context, [acting.source, valid, agreed]);
-    return undefined;
-  }
+  const general = [acting.source, valid, agreed];
+  if (!valid.status) return reportInvalid(context, 'SpireAgent', general);
   const turn = await awaitServer(context, acting);
-  if (turn.type === 'wait') return reportTurn(context, turn);
+  if (turn.type === 'wait') return reportTurn(context, 'SpireAgent', general, turn);
   if (turn.type === 'overdue') context.event('Warning', 'CascadeNotAwaited', turn.message);
   const input: AgentInput = {
     spec: object.spec,
@@ -37,6 +36,8 @@ export async function reconcile(context: AgentContext): Promise<ReconcileResult>
   };
   const kubelet = kubeletAccess(list(Node), deps.config, kubeletVerification(input));
   const conditions = [acting.source, agreed, kubelet];
-  const outcome = await writeOperand(context, agentObjects(input), { conditions, valid });
-  return outcome.type === 'waiting' ? outcome : undefined;
+  const { parent } = acting;
+  const children = agentObjects(input);
+  const outcome = await writeOperand(context, { parent, children, cleanup: agentCleanup, conditions, valid });
+  return outcome.type === 'refused' ? undefined : outcome;
 }

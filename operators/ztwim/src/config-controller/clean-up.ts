@@ -1,7 +1,7 @@
 import { keyOf } from '@bowline/kubernetes';
 import type { ReconcileResult } from '@bowline/runtime';
 import { type CleanupTier, cleanUpTiers, createWriter, type Leftover, release } from '@bowline/runtime/writing';
-import { SINGLETON } from '../api/names.ts';
+import { FINALIZERS, SINGLETON } from '../api/names.ts';
 import type { OperandKind } from '../api/operand-kinds.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import { DELETION_ORDER, OPERAND_FINALIZERS, OPERAND_RESOURCES } from '../operand/operand-kind.ts';
@@ -18,7 +18,7 @@ type CleanupContext = ConfigContext & { readonly deletion: Parameters<typeof cle
  * delete them in the background, so the controller must.
  */
 export async function cleanUp(context: CleanupContext): Promise<ReconcileResult> {
-  const { object, live, fieldManager, signal, deletion, status, event } = context;
+  const { object, live, clock, fieldManager, signal, deletion, status, event, deps } = context;
   const { timeoutSeconds, forceFinalizerRemoval } = object.spec.deletion;
   const owner = { resource: ZeroTrustWorkloadIdentityManager, object };
   const { remove } = createWriter({ client: live, fieldManager, signal });
@@ -32,9 +32,15 @@ export async function cleanUp(context: CleanupContext): Promise<ReconcileResult>
   });
   for (const { kind, finalizer } of progress.forced) {
     event('Warning', 'FinalizerForceRemoved', `removed ${finalizer} from the ${kind}, because its cleanup did not end`);
+    deps.metrics.forced(finalizer);
+    // The kinds of the tiers with a finalizer are operands.
+    deps.metrics.operandReady(kind as OperandKind, false);
   }
   if (progress.isDone) {
     event('Normal', 'CleanupCompleted', deletion.mode === 'orphan' ? 'the operands stay' : 'operands left: 0');
+    deps.metrics.cleanedUp(FINALIZERS.config, clock.now() - deletion.at);
+    deps.metrics.setConflicts([]);
+    deps.metrics.setMigrationPhase(undefined);
     return undefined;
   }
   const waiting = progress.waiting.map(
@@ -42,6 +48,8 @@ export async function cleanUp(context: CleanupContext): Promise<ReconcileResult>
   );
   const isOverdue = progress.waiting.some(({ isOverdue: late }) => late);
   const message = `waiting for ${waiting.join(', ')}`;
+  const wasOverdue = object.status?.conditions?.some(({ reason }) => reason === 'CleanupTimedOut');
+  if (isOverdue && !wasOverdue) deps.metrics.timedOut(FINALIZERS.config);
   status.condition('Deleting', true, isOverdue ? 'CleanupTimedOut' : 'WaitingForOperands', message);
   status.condition('Ready', false, 'Deleting', message);
   return { requeueAfterMs: progress.requeueAfterMs };

@@ -60,7 +60,11 @@ async function own(
 ): Promise<void> {
   const owner = { resource: ZeroTrustWorkloadIdentityManager, object };
   try {
-    await setOwner(live, OPERAND_RESOURCES[kind], operand, owner, { fieldManager, signal });
+    const stored = await setOwner(live, OPERAND_RESOURCES[kind], operand, owner, { fieldManager, signal });
+    const isOwner = ({ uid }: { readonly uid: string }): boolean => uid === object.metadata?.uid;
+    if (stored?.metadata?.ownerReferences?.some(isOwner) && !operand.metadata?.ownerReferences?.some(isOwner)) {
+      event('Normal', 'OwnerReferenceSet', `this object is the owner of ${kind}`);
+    }
   } catch (error) {
     if (!(error instanceof BowlineError) || error.code !== 'BOWLINE_OWNER_CONFLICT') throw error;
     event('Warning', 'OwnerConflict', error.message);

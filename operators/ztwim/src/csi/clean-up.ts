@@ -1,8 +1,10 @@
-import { DaemonSet, keyOf, keyString, Pod, ServiceAccount } from '@bowline/kubernetes';
+import { DaemonSet, ServiceAccount } from '@bowline/kubernetes';
 import { CSIDriver } from '@bowline/kubernetes/storage-v1';
 import { MANAGER } from '../api/names.ts';
 import type { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
 import type { CleanupRun, OperandCleanup } from '../operand/clean-up.ts';
+import { SecurityContextConstraints } from '../third-party/security-context-constraints.ts';
+import { podsThatMount } from './mounting-pods.ts';
 
 const MAX_NAMED = 5;
 
@@ -13,17 +15,18 @@ export function csiCleanup({ spec }: SpiffeCSIDriver): OperandCleanup {
     component: 'csi',
     tiers: [
       { name: 'workload', kinds: [DaemonSet] },
-      { name: 'objects', kinds: [ServiceAccount, CSIDriver] },
+      { name: 'objects', kinds: [SecurityContextConstraints, ServiceAccount, CSIDriver] },
     ],
     waitsFor: async (run) => {
       const drivers = await driversOf(run, spec.pluginName);
-      const pods = await podsThatMount(run, drivers);
+      const pods = await podsThatMount(run.live, drivers);
       if (pods.length === 0) return undefined;
       const named = pods.slice(0, MAX_NAMED).join(', ');
       const more = pods.length > MAX_NAMED ? ` and ${pods.length - MAX_NAMED} more` : '';
-      const message = `pods mount the driver ${[...drivers].join(', ')}, and could not end without it: ${named}${more}; delete them`;
-      run.event('Warning', 'WorkloadsStillMounted', message);
-      return { reason: 'WorkloadsStillMounted', message };
+      const problem = `pods mount the driver ${[...drivers].sort().join(', ')}, and could not end without it`;
+      // The names change with every pod that ends, so only the condition contains them.
+      run.event('Warning', 'WorkloadsStillMounted', `${problem}; delete them, see the condition Deleting`);
+      return { reason: 'WorkloadsStillMounted', message: `${problem}: ${named}${more}; delete them` };
     },
   };
 }
@@ -32,17 +35,4 @@ export function csiCleanup({ spec }: SpiffeCSIDriver): OperandCleanup {
 async function driversOf({ live }: CleanupRun, current: string): Promise<ReadonlySet<string>> {
   const { items } = await live.list(CSIDriver, { labelSelector: `app.kubernetes.io/managed-by=${MANAGER}` });
   return new Set([current, ...items.map(({ metadata }) => metadata?.name ?? '')]);
-}
-
-/** They are listed only here: a cache of all pods would be large. */
-async function podsThatMount({ live }: CleanupRun, drivers: ReadonlySet<string>): Promise<readonly string[]> {
-  const names: string[] = [];
-  for await (const { items } of live.pages(Pod)) {
-    for (const pod of items) {
-      const hasEnded = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
-      const mounts = pod.spec?.volumes?.some(({ csi }) => csi !== undefined && drivers.has(csi.driver));
-      if (mounts && !hasEnded) names.push(keyString(keyOf(pod)));
-    }
-  }
-  return names.sort();
 }

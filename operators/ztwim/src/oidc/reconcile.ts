@@ -1,17 +1,18 @@
 import { Secret } from '@bowline/kubernetes';
 import type { ReconcileResult } from '@bowline/runtime';
-import { writeCertificate } from '../certificates/write-certificate.ts';
+import { soonest, type WrittenCertificate, writeCertificate } from '../certificates/write-certificate.ts';
 import { objectLabels } from '../objects/labels.ts';
 import { combinePodSettings } from '../objects/operand-input.ts';
 import { actOrHold } from '../operand/act-or-hold.ts';
 import { isOpenShift } from '../operand/platform.ts';
 import { referencedSecrets } from '../operand/referenced-secrets.ts';
-import { report, reportTurn } from '../operand/report.ts';
+import { reportInvalid, reportTurn } from '../operand/report.ts';
 import { settingsAgree } from '../operand/settings-agree.ts';
 import { jwtIssuerProblem, namespaceProblem, validity } from '../operand/validity.ts';
 import { writeOperand } from '../operand/write-operand.ts';
 import { oidcDomains } from '../spire/oidc-config.ts';
 import { awaitAgent } from './await-agent.ts';
+import { oidcCleanup } from './clean-up.ts';
 import type { OidcContext } from './controller.ts';
 import { certificateSecret, type OidcInput, oidcComponent } from './oidc-input.ts';
 import { oidcObjects } from './oidc-objects.ts';
@@ -29,12 +30,10 @@ export async function reconcile(context: OidcContext): Promise<ReconcileResult> 
     secrets.problem,
   );
   const agreed = settingsAgree(acting, 'SpireOIDCDiscoveryProvider');
-  if (!valid.status) {
-    report(context, [acting.source, valid, agreed]);
-    return undefined;
-  }
+  const general = [acting.source, valid, agreed];
+  if (!valid.status) return reportInvalid(context, 'SpireOIDCDiscoveryProvider', general);
   const turn = await awaitAgent(context, acting);
-  if (turn.type === 'wait') return reportTurn(context, turn);
+  if (turn.type === 'wait') return reportTurn(context, 'SpireOIDCDiscoveryProvider', general, turn);
   if (turn.type === 'overdue') context.event('Warning', 'CascadeNotAwaited', turn.message);
   const input: OidcInput = {
     spec: object.spec,
@@ -43,17 +42,34 @@ export async function reconcile(context: OidcContext): Promise<ReconcileResult> 
     config: deps.config,
     isOpenShift: isOpenShift(context),
   };
-  const outcome = await writeOperand(context, oidcObjects(input), { conditions: [acting.source, agreed], valid });
-  if (outcome.type === 'waiting') return outcome;
-  return outcome.type === 'written' ? { requeueAfterMs: await ensureCertificate(context, input) } : undefined;
+  let certificate: WrittenCertificate = {};
+  const outcome = await writeOperand(context, {
+    parent: acting.parent,
+    children: oidcObjects(input),
+    cleanup: oidcCleanup,
+    conditions: [acting.source, agreed],
+    valid,
+    more: async () => {
+      certificate = await ensureCertificate(context, input);
+      return certificate.problem ? [certificate.problem] : [];
+    },
+    decide: ({ kind }) => (kind === 'Secret' && issuesCertificate(input) ? 'keep' : 'remove'),
+  });
+  if (outcome.type === 'refused') return undefined;
+  return { requeueAfterMs: soonest(outcome.requeueAfterMs, certificate.checkAfterMs) };
 }
 
 /** On OpenShift, an annotation of the Service requests the certificate; elsewhere the operator issues one. */
-async function ensureCertificate(context: OidcContext, input: OidcInput): Promise<number | undefined> {
-  const { config, spec, isOpenShift: hasPlatform } = input;
-  if (hasPlatform || spec.tls !== undefined) return undefined;
+function issuesCertificate({ spec, isOpenShift: hasPlatform }: OidcInput): boolean {
+  return !hasPlatform && spec.tls === undefined;
+}
+
+async function ensureCertificate(context: OidcContext, input: OidcInput): Promise<WrittenCertificate> {
+  const { config, spec } = input;
+  if (!issuesCertificate(input)) return {};
   const { operandNamespace: namespace, clusterDomain } = config;
   const key = { namespace, name: certificateSecret(input) };
   const names = oidcDomains({ spec, values: input.values, namespace, clusterDomain });
-  return writeCertificate(context, key, objectLabels(input, oidcComponent(input)), names);
+  const labels = objectLabels(input, oidcComponent(input));
+  return writeCertificate(context, { key, labels, names, condition: 'DeploymentAvailable' });
 }

@@ -2,7 +2,7 @@ import type { OperandKind } from '../api/operand-kinds.ts';
 import type { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import { type EffectiveValues, type Hold, holdOf, resolvedValue } from '../resolve/hold.ts';
 import type { OperandCondition } from './condition.ts';
-import { configSource } from './config-source.ts';
+import { configSource, reportSource } from './config-source.ts';
 import { forbiddenChange } from './identity-change.ts';
 import { type ReportTarget, reportHold } from './report.ts';
 import { readSingletons, type SingletonReads, type Singletons } from './singletons.ts';
@@ -20,10 +20,12 @@ export function actOrHold(context: SingletonReads & ReportTarget, kind: OperandK
   const singletons = readSingletons(context);
   const { parent, shared } = singletons;
   const hold = holdOf(shared, kind) ?? forbiddenHold(singletons, kind);
+  if (parent) context.deps.metrics.configSeen(parent);
   if (hold || !parent) {
-    if (hold) reportHold(context, hold);
+    if (hold) reportHold(context, kind, hold);
     return undefined;
   }
+  reportSource(context, shared, kind);
   const values = {
     trustDomain: resolvedValue(shared, 'trustDomain') ?? '',
     clusterName: resolvedValue(shared, 'clusterName') ?? '',
@@ -36,5 +38,5 @@ export function actOrHold(context: SingletonReads & ReportTarget, kind: OperandK
 /** Admission refuses such a change; this is for clusters whose webhooks were bypassed. */
 function forbiddenHold(singletons: Singletons, kind: OperandKind): Hold | undefined {
   const message = forbiddenChange(singletons, kind);
-  return message === undefined ? undefined : { reason: 'IdentityChangeForbidden', message };
+  return message === undefined ? undefined : { reason: 'IdentityChangeForbidden', message, fields: [] };
 }

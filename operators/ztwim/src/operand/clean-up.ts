@@ -18,10 +18,11 @@ import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-ide
 import type { Deps } from '../deps.ts';
 import { type Component, MANAGED_BY } from '../objects/labels.ts';
 import { consumersBefore } from './consumers.ts';
-import type { ReportTarget } from './report.ts';
+import { OPERAND_FINALIZERS } from './operand-kind.ts';
+import { type ReportTarget, reportDeletion } from './report.ts';
 
 /** CleanupRun is the part of a cleanup's context that the cleanup of an operand needs. */
-export interface CleanupRun extends ReportTarget {
+export interface CleanupRun extends Omit<ReportTarget, 'deps'> {
   readonly deps: Deps;
   readonly clock: Clock;
   readonly deletion: Deletion;
@@ -64,13 +65,20 @@ export async function cleanUpOperand(
   context: CleanupRun & { readonly remove: unknown; readonly isServed: unknown },
   cleanup: OperandCleanup,
 ): Promise<ReconcileResult> {
-  const { clock, deletion, live, event } = context;
+  const { clock, deletion, live, event, deps } = context;
+  const { kind } = cleanup;
+  const finalizer = OPERAND_FINALIZERS[kind];
   // The kinds are known only when it runs. Undeclared ones are still rejected, by the permissions.
   const removal = context as unknown as Removal;
+  const complete = (message: string): ReconcileResult => {
+    event('Normal', 'CleanupCompleted', message);
+    deps.metrics.operandReady(kind, false);
+    deps.metrics.cleanedUp(finalizer, clock.now() - deletion.at);
+    return undefined;
+  };
   if (deletion.mode === 'orphan') {
     await cleanUpTiers(context, tiersOf(context, removal, cleanup), stepOf(context, removal));
-    event('Normal', 'CleanupCompleted', 'the objects of this operand stay');
-    return undefined;
+    return complete('the objects of this operand stay');
   }
   event('Normal', 'CleanupStarted', 'the objects of this operand are deleted');
   const parent = await live.find(ZeroTrustWorkloadIdentityManager, { name: SINGLETON });
@@ -78,25 +86,24 @@ export async function cleanUpOperand(
   const deadline = deletion.at + timeoutSeconds * 1_000;
   const isOverdue = clock.now() >= deadline;
   if (isOverdue && forceFinalizerRemoval) {
-    await removeAll(context, removal, cleanup);
-    return undefined;
+    const { found, left } = await removeAll(context, removal, cleanup);
+    if (found > 0) deps.metrics.timedOut(finalizer);
+    return complete(`objects left: ${left}`);
   }
   const wait = (reason: string, message: string): ReconcileResult => {
-    reportWait(context, isOverdue ? 'CleanupTimedOut' : reason, message);
+    if (isOverdue && !hasTimedOut(context)) deps.metrics.timedOut(finalizer);
+    reportDeletion(context, kind, isOverdue ? 'CleanupTimedOut' : reason, message);
     return { requeueAfterMs: Math.max(1, isOverdue ? POLL_MS : Math.min(POLL_MS, deadline - clock.now())) };
   };
 
-  const consumers = await consumersBefore(cleanup.kind, { live, clock, deletion, parent });
+  const consumers = await consumersBefore(kind, { live, clock, deletion, parent });
   if (consumers.length > 0) return wait('WaitingForConsumers', `${consumers.join(', ')} must be deleted first`);
   const other = await cleanup.waitsFor?.(context);
   if (other) return wait(other.reason, other.message);
 
   const progress = await cleanUpTiers(context, tiersOf(context, removal, cleanup), stepOf(context, removal));
-  if (progress.isDone) {
-    event('Normal', 'CleanupCompleted', 'objects left: 0');
-    return undefined;
-  }
-  const names = progress.waiting.slice(0, MAX_NAMED).map(({ kind, key }) => `${kind} ${key.name}`);
+  if (progress.isDone) return complete('objects left: 0');
+  const names = progress.waiting.slice(0, MAX_NAMED).map((each) => `${each.kind} ${each.key.name}`);
   return wait('WaitingForWorkload', `${names.join(', ')} must be gone first`);
 }
 
@@ -144,24 +151,33 @@ async function find(
   return items.map((object) => ({ resource, object }));
 }
 
-async function removeAll(run: CleanupRun, removal: Removal, cleanup: OperandCleanup): Promise<void> {
-  const left: string[] = [];
+/** A cleanup that waits without limit has exceeded its time in every further run. */
+function hasTimedOut({ object }: CleanupRun): boolean {
+  return object.status?.conditions?.some(({ reason }) => reason === 'CleanupTimedOut') ?? false;
+}
+
+/** removeAll deletes everything without waiting. It returns how many objects it found, and how many of them still exist. */
+async function removeAll(
+  run: CleanupRun,
+  removal: Removal,
+  cleanup: OperandCleanup,
+): Promise<{ readonly found: number; readonly left: number }> {
+  const names: string[] = [];
+  let left = 0;
   for (const tier of tiersOf(run, removal, cleanup)) {
     for (const { resource, object } of await tier.find()) {
-      left.push(`${resource.kind} ${object.metadata?.name}`);
-      await removal.remove(resource, keyOf(object), { labels: MANAGED_BY, uid: object.metadata?.uid });
+      names.push(`${resource.kind} ${object.metadata?.name}`);
+      const options = { labels: MANAGED_BY, uid: object.metadata?.uid };
+      const { outcome } = await removal.remove(resource, keyOf(object), options);
+      if (outcome === 'terminating') left += 1;
     }
   }
-  if (left.length === 0) return;
-  const more = left.length > MAX_NAMED ? ` and ${left.length - MAX_NAMED} more` : '';
+  if (names.length === 0) return { found: 0, left };
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
   run.event(
     'Warning',
     'CleanupTimeout',
-    `the cleanup took longer than spec.deletion.timeoutSeconds of the ZeroTrustWorkloadIdentityManager; deleted without waiting: ${left.slice(0, MAX_NAMED).join(', ')}${more}`,
+    `the cleanup took longer than spec.deletion.timeoutSeconds of the ZeroTrustWorkloadIdentityManager; deleted without waiting: ${names.slice(0, MAX_NAMED).join(', ')}${more}`,
   );
-}
-
-function reportWait({ status }: ReportTarget, reason: string, message: string): void {
-  status.condition('Deleting', true, reason, message);
-  status.condition('Ready', false, 'Deleting', message);
+  return { found: names.length, left };
 }

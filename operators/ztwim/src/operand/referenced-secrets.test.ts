@@ -1,11 +1,15 @@
 import { expect, it } from 'vitest';
 import { referencedSecrets, type SecretView } from './referenced-secrets.ts';
 
-const secret = (name: string, hash: string): SecretView => ({ namespace: 'spire', name, keys: ['password'], hash });
+const secret = (name: string, hash: string): SecretView => ({
+  metadata: { namespace: 'spire', name },
+  keys: ['password'],
+  hash,
+});
 const all =
   (...secrets: readonly SecretView[]) =>
   ({ name }: { name: string }) =>
-    secrets.find((each) => each.name === name);
+    secrets.find((each) => each.metadata.name === name);
 
 it('have no hash if there are none', () => {
   expect(referencedSecrets(all(), 'spire', [])).toEqual({ problem: undefined, hash: undefined });

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { ObjectKey, Secret } from '@bowline/kubernetes';
+import type { ObjectKey, ObjectMeta, Secret } from '@bowline/kubernetes';
 import { project } from '@bowline/runtime';
 import type { ProjectView } from '@bowline/runtime/cache';
+import { ANNOTATIONS } from '../api/names.ts';
 import type { Problem } from './validity.ts';
 
 /** SecretView is what the cache keeps of a Secret: no values. */
 export interface SecretView {
-  readonly namespace: string;
-  readonly name: string;
+  /** What tells our Secrets from others. */
+  readonly metadata: Pick<ObjectMeta, 'namespace' | 'name' | 'uid' | 'labels' | 'annotations' | 'ownerReferences'>;
   readonly keys: readonly string[];
   readonly hash: string;
 }
@@ -15,12 +16,27 @@ export interface SecretView {
 /** secretView keeps the keys of a Secret and a hash of its content. */
 export const secretView: ProjectView<Secret, SecretView> = project(
   ({ metadata, data = {} }: Secret): SecretView => ({
-    namespace: metadata?.namespace ?? '',
-    name: metadata?.name ?? '',
+    metadata: identityOf(metadata ?? {}),
     keys: Object.keys(data).sort(),
     hash: hashOf(Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1))),
   }),
 );
+
+function identityOf({
+  namespace,
+  name,
+  uid,
+  labels,
+  annotations,
+  ownerReferences,
+}: ObjectMeta): SecretView['metadata'] {
+  const createOnly = annotations?.[ANNOTATIONS.createOnly];
+  return {
+    ...{ namespace, name, uid, labels, ownerReferences },
+    // Other annotations may repeat the values: kubectl stores what it last applied.
+    annotations: createOnly === undefined ? undefined : { [ANNOTATIONS.createOnly]: createOnly },
+  };
+}
 
 /** SecretReference names a Secret in the namespace of the operands and, if only one is needed, a key of it. */
 export interface SecretReference {

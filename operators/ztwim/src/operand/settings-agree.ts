@@ -1,15 +1,21 @@
+import type { KubernetesObject } from '@bowline/kubernetes';
 import type { OperandCondition } from './condition.ts';
 import type { Singletons } from './singletons.ts';
 
 /**
  * settingsAgree returns the condition about settings that several operands have, and that must be equal: the folder of the
- * Workload API socket, and the name of the CSI driver. Operands that do not exist are not compared.
+ * Workload API socket, and the name of the CSI driver. Operands that do not exist, or are being
+ * deleted, are not compared.
  */
 export function settingsAgree(
   { operands }: Singletons,
   kind: 'SpireAgent' | 'SpiffeCSIDriver' | 'SpireOIDCDiscoveryProvider',
 ): OperandCondition {
-  const { SpireAgent: agent, SpiffeCSIDriver: csi, SpireOIDCDiscoveryProvider: oidc } = operands;
+  const [agent, csi, oidc] = [
+    existing(operands.SpireAgent),
+    existing(operands.SpiffeCSIDriver),
+    existing(operands.SpireOIDCDiscoveryProvider),
+  ];
   const sockets = [agent?.spec.socketPath, csi?.spec.agentSocketPath] as const;
   const drivers = [csi?.spec.pluginName, oidc?.spec.csiDriverName] as const;
   if (kind !== 'SpireOIDCDiscoveryProvider' && differs(sockets)) {
@@ -25,6 +31,10 @@ export function settingsAgree(
     );
   }
   return { type: 'SettingsAgree', status: true, reason: 'Agree', message: 'the settings of the operands agree' };
+}
+
+function existing<T extends KubernetesObject>(operand: T | undefined): T | undefined {
+  return operand?.metadata?.deletionTimestamp === undefined ? operand : undefined;
 }
 
 function differs([a, b]: readonly [string | undefined, string | undefined]): boolean {

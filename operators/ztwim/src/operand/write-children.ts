@@ -1,5 +1,5 @@
 import { type KubernetesObject, keyOf, type ObjectKey, type Resource } from '@bowline/kubernetes';
-import { isInvalid } from '@bowline/runtime/client';
+import { ApiError, isInvalid } from '@bowline/runtime/client';
 import type { ApplyOptions, OwnershipOptions, WriteResult } from '@bowline/runtime/writing';
 import { ANNOTATIONS } from '../api/names.ts';
 import type { Child } from '../objects/child.ts';
@@ -11,13 +11,13 @@ import { isForeign } from './is-foreign.ts';
 
 /** ChildWriter is the part of a run's context that writes objects of any kind. */
 export interface ChildWriter {
-  apply(resource: Resource, desired: KubernetesObject, options?: ApplyOptions): Promise<WriteResult<unknown>>;
+  apply(resource: Resource, desired: KubernetesObject, options?: ApplyOptions): Promise<WriteResult<KubernetesObject>>;
   createOnce(
     resource: Resource,
     key: ObjectKey,
     make: () => KubernetesObject,
     options?: OwnershipOptions,
-  ): Promise<WriteResult<unknown>>;
+  ): Promise<WriteResult<KubernetesObject>>;
   get(resource: Resource, key: ObjectKey): KubernetesObject | undefined;
   isServed(resource: Resource): boolean;
   readonly key: ObjectKey;
@@ -29,10 +29,15 @@ export interface ChildrenOptions {
   /** Whether existing objects are not changed. */
   readonly createOnly: boolean;
   readonly rollouts: RolloutPace;
+  /** rolledOut is called when the pod template of the workload was changed. */
+  readonly rolledOut: () => void;
 }
 
 /** No event reports that an object of someone else was handed over or deleted: caches hold only our objects. */
 const CONFLICT_RETRY_MS = 10_000;
+
+/** No event reports that the API server would accept an object now, for example because a quota was raised. */
+const REFUSED_RETRY_MS = 60_000;
 
 /** Objects are ours by their owner or by this label. The label hands an object over that someone else created. */
 const owned: ApplyOptions = { labels: MANAGED_BY };
@@ -54,7 +59,8 @@ export interface WrittenChildren {
 
 /**
  * writeChildren writes the objects of an operand in order, the workload last. The API server validates the pod template
- * first: if it refuses it, nothing is written.
+ * first: if it refuses it, nothing is written. The workload is not written if its pods would find the objects of someone
+ * else, or old ones.
  */
 export async function writeChildren(
   writer: ChildWriter,
@@ -72,19 +78,27 @@ export async function writeChildren(
     options.rollouts.changed(name);
   }
   const problems: OperandCondition[] = [];
+  let canStart = true;
   for (const each of children) {
+    if (each === workload && !canStart) continue;
     const problem = await writeChild(writer, each, each === workload ? unowned : owned, options);
-    if (problem) problems.push(problem);
+    if (!problem) continue;
+    problems.push(problem);
+    if (OF_PODS.has(each.resource.kind)) canStart = false;
   }
-  if (problems.some(({ reason }) => reason === 'ResourceConflict')) {
-    writer.enqueue(writer.key, { afterMs: CONFLICT_RETRY_MS });
-  }
+  const retries = problems.flatMap(({ reason }) => RETRIES[reason] ?? []);
+  if (retries.length > 0) writer.enqueue(writer.key, { afterMs: Math.min(...retries) });
   const types = new Set(children.map(({ condition }) => condition));
   return {
     conditions: [...types].map((type) => problems.find((problem) => problem.type === type) ?? available(type)),
     isRefused: false,
   };
 }
+
+/** The kinds that pods need to start. */
+const OF_PODS: ReadonlySet<string> = new Set(['ConfigMap', 'ServiceAccount']);
+
+const RETRIES: Readonly<Record<string, number>> = { ResourceConflict: CONFLICT_RETRY_MS, Failed: REFUSED_RETRY_MS };
 
 interface CheckedTemplate {
   readonly refused?: OperandCondition;
@@ -98,7 +112,7 @@ async function checkTemplate(writer: ChildWriter, { resource, object }: Child): 
   } catch (error) {
     if (isInvalid(error)) return { refused: invalidTemplate(error) };
     // It is reported when the workload is written.
-    if (isForeign(error)) return {};
+    if (isForeign(error) || isRefusal(error)) return {};
     throw error;
   }
 }
@@ -107,22 +121,42 @@ async function writeChild(
   writer: ChildWriter,
   child: Child,
   ownership: ApplyOptions,
-  { createOnly }: ChildrenOptions,
+  { createOnly, rolledOut }: ChildrenOptions,
 ): Promise<OperandCondition | undefined> {
-  const { resource, object, condition } = child;
+  const { resource, object, condition: type } = child;
   if (!writer.isServed(resource)) {
     const message = `the cluster does not serve ${resource.kind} of ${resource.group}; install its definition`;
-    return { type: condition, status: false, reason: 'NotServed', message };
+    return { type, status: false, reason: 'NotServed', message };
   }
   const key = keyOf(object);
+  const before = writer.get(resource, key);
   try {
-    if (createOnly || isFrozen(writer, child)) await writer.createOnce(resource, key, () => object, ownership);
-    else await writer.apply(resource, object, ownership);
+    if (createOnly || isFrozen(writer, child)) {
+      await writer.createOnce(resource, key, () => object, ownership);
+    } else {
+      const { outcome, object: after } = await writer.apply(resource, object, ownership);
+      if (outcome === 'configured' && before && templateOf(before) !== templateOf(after)) rolledOut();
+    }
     return undefined;
   } catch (error) {
-    if (!isForeign(error)) throw error;
-    return { type: condition, status: false, reason: 'ResourceConflict', message: error.message };
+    if (isForeign(error)) return { type, status: false, reason: 'ResourceConflict', message: error.message };
+    if (isRefusal(error)) return { type, status: false, reason: 'Failed', message: error.message };
+    throw error;
   }
+}
+
+/** The statuses with which the API server refuses an object that it may accept after someone changes something else. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 403, 404, 413, 422]);
+
+/** isRefusal reports whether the API server refused an object, so that writing it again at once is useless. */
+function isRefusal(error: unknown): error is ApiError {
+  return error instanceof ApiError && REFUSALS.has(error.status);
+}
+
+/** templateOf returns the pod template of a workload as text; undefined for other objects. */
+function templateOf(object: KubernetesObject): string | undefined {
+  const { spec } = object as { readonly spec?: { readonly template?: unknown } };
+  return JSON.stringify(spec?.template);
 }
 
 /** Whether the stored object is not to be changed. */

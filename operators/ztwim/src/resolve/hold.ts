@@ -6,6 +6,8 @@ import { type Conflict, fieldsOf, SHARED_FIELDS, type SharedConfig, type SharedF
 export interface Hold {
   readonly reason: 'ParentMissing' | 'Conflict' | 'Missing' | 'IdentityChangeForbidden';
   readonly message: string;
+  /** The fields that it is about. */
+  readonly fields: readonly SharedField[];
 }
 
 /** EffectiveValues are the shared values of an operand that acts. */
@@ -17,13 +19,19 @@ export function holdOf(config: SharedConfig, kind: OperandKind): Hold | undefine
     return {
       reason: 'ParentMissing',
       message: `there is no ZeroTrustWorkloadIdentityManager "${SINGLETON}"; create it`,
+      fields: [],
     };
   }
   const fields = fieldsOf(kind);
   const conflicts = conflictsIn(config, fields);
-  if (conflicts.length > 0) return { reason: 'Conflict', message: conflicts.map(describeConflict).join('; ') };
+  if (conflicts.length > 0) {
+    const message = conflicts.map(describeConflict).join('; ');
+    return { reason: 'Conflict', message, fields: conflicts.map(({ field }) => field) };
+  }
   const missing = missingIn(config, fields);
-  if (missing.length > 0) return { reason: 'Missing', message: missing.map(describeMissing).join('; ') };
+  if (missing.length > 0) {
+    return { reason: 'Missing', message: missing.map(describeMissing).join('; '), fields: missing };
+  }
   return undefined;
 }
 
@@ -47,6 +55,11 @@ export function missingIn(
 export function resolvedValue({ fields }: SharedConfig, field: SharedField): string | undefined {
   const result = fields[field];
   return result.state === 'resolved' ? result.value : undefined;
+}
+
+/** conflictEvent returns the reason of the event about a conflict. */
+export function conflictEvent(fields: readonly SharedField[]): 'ConfigConflict' | 'JWTIssuerMismatch' {
+  return fields.every((field) => field === 'jwtIssuer') ? 'JWTIssuerMismatch' : 'ConfigConflict';
 }
 
 /** describeConflict returns a message with both values and what to do. */

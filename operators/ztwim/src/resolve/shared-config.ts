@@ -22,6 +22,13 @@ export function fieldsOf(kind: OperandKind): readonly SharedField[] {
   return SHARED_FIELDS.filter((field) => (FIELD_OWNERS[field] as readonly OperandKind[]).includes(kind));
 }
 
+/** DEPRECATED_COPIES are the fields whose copies in operands are deprecated, and what replaces them. */
+export const DEPRECATED_COPIES: { readonly [F in SharedField]?: string } = {
+  trustDomain: 'trustDomain',
+  clusterName: 'clusterName',
+  bundleConfigMap: 'bundleConfig',
+};
+
 /** DEFAULT_BUNDLE is the bundle ConfigMap if no object names one. */
 export const DEFAULT_BUNDLE = 'spire-bundle';
 

@@ -1,4 +1,4 @@
-import { ConfigMap } from '@bowline/kubernetes';
+import { ConfigMap, type KubernetesObject } from '@bowline/kubernetes';
 import { REPLACED_LABEL } from '../api/names.ts';
 import { MANAGED_BY, objectLabels } from '../objects/labels.ts';
 import type { OperandCondition } from '../operand/condition.ts';
@@ -9,20 +9,24 @@ import { type ServerInput, serverComponent } from './server-input.ts';
 /** Tells bundles from the configuration files of the server. */
 const BUNDLE_ANNOTATION = 'ztwim.io/bundle';
 
+/** isBundle reports whether an object of the server is the ConfigMap of a trust bundle. */
+export function isBundle({ metadata }: KubernetesObject): boolean {
+  return metadata?.annotations?.[BUNDLE_ANNOTATION] !== undefined;
+}
+
 /**
  * ensureBundle creates the ConfigMap of the trust bundle if there is none. Only SPIRE writes its content, and one that
  * belongs to somebody else is used as it is.
  */
 export async function ensureBundle(context: ServerContext, input: ServerInput): Promise<OperandCondition> {
-  await labelReplaced(context, input.values.bundleConfigMap);
+  if (!input.config.createOnly) await labelReplaced(context, input.values.bundleConfigMap);
   return create(context, input);
 }
 
 /** The bundles of former names stay until the server is deleted, because pods may still mount them. */
 async function labelReplaced({ list, live }: ServerContext, current: string): Promise<void> {
-  for (const { metadata } of list(ConfigMap)) {
-    const { namespace, name = '', uid, labels, annotations } = metadata ?? {};
-    if (annotations?.[BUNDLE_ANNOTATION] === undefined) continue;
+  for (const bundle of list(ConfigMap).filter(isBundle)) {
+    const { namespace, name = '', uid, labels } = bundle.metadata ?? {};
     const isReplaced = labels?.[REPLACED_LABEL] === 'true';
     if (isReplaced === (name !== current)) continue;
     const body = { metadata: { uid, labels: { [REPLACED_LABEL]: isReplaced ? null : 'true' } } };

@@ -3,14 +3,14 @@ import { formatTime } from '@bowline/machinery';
 import type { ReconcileResult } from '@bowline/runtime';
 import { ANNOTATIONS } from '../api/names.ts';
 import { SpireServer } from '../api/spire-server.ts';
-import { writeCertificate } from '../certificates/write-certificate.ts';
+import { soonest, type WrittenCertificate, writeCertificate } from '../certificates/write-certificate.ts';
 import { objectLabels } from '../objects/labels.ts';
 import { combinePodSettings } from '../objects/operand-input.ts';
 import { actOrHold } from '../operand/act-or-hold.ts';
 import type { OperandCondition } from '../operand/condition.ts';
 import { isOpenShift } from '../operand/platform.ts';
 import { type ReferencedSecrets, referencedSecrets } from '../operand/referenced-secrets.ts';
-import { report } from '../operand/report.ts';
+import { reportInvalid } from '../operand/report.ts';
 import {
   bundleProblem,
   federationProblem,
@@ -20,6 +20,7 @@ import {
   validity,
 } from '../operand/validity.ts';
 import { writeOperand } from '../operand/write-operand.ts';
+import { containsPassword } from '../spire/connection-password.ts';
 import {
   type Identity,
   type IdentityHistory,
@@ -30,8 +31,9 @@ import {
 import { SERVER } from '../spire/names.ts';
 import { serviceNames } from '../spire/oidc-config.ts';
 import { checkTtls } from '../spire/ttl-rules.ts';
+import { serverCleanup } from './clean-up.ts';
 import type { ServerContext } from './controller.ts';
-import { ensureBundle } from './ensure-bundle.ts';
+import { ensureBundle, isBundle } from './ensure-bundle.ts';
 import { type ServerInput, serverComponent, usesServingCert } from './server-input.ts';
 import { serverObjects } from './server-objects.ts';
 import { SERVING_CERT } from './server-services.ts';
@@ -41,6 +43,7 @@ export async function reconcile(context: ServerContext): Promise<ReconcileResult
   const acting = actOrHold(context, 'SpireServer');
   if (!acting) return undefined;
   const { object, deps } = context;
+  reportPlainTextPassword(context);
   const ttls = ttlCondition(context);
   const { trustDomain, jwtIssuer, bundleConfigMap } = acting.values;
   const secrets = secretsOf(context);
@@ -53,10 +56,7 @@ export async function reconcile(context: ServerContext): Promise<ReconcileResult
     datastoreProblem(object, known, trustDomain),
     secrets.problem,
   );
-  if (!ttls.status || !valid.status) {
-    report(context, [acting.source, valid, ttls]);
-    return undefined;
-  }
+  if (!ttls.status || !valid.status) return reportInvalid(context, 'SpireServer', [acting.source, valid, ttls]);
   const input: ServerInput = {
     spec: object.spec,
     pods: combinePodSettings(acting.parent.spec, object.spec),
@@ -66,22 +66,36 @@ export async function reconcile(context: ServerContext): Promise<ReconcileResult
     isOpenShift: isOpenShift(context),
     secretsHash: secrets.hash,
   };
-  const outcome = await writeOperand(context, serverObjects(input), {
+  let certificate: WrittenCertificate = {};
+  const outcome = await writeOperand(context, {
+    parent: acting.parent,
+    children: serverObjects(input),
+    cleanup: serverCleanup,
     conditions: [acting.source, ttls],
     valid,
-    more: async () => [await ensureBundle(context, input)],
+    more: async () => {
+      const bundle = await ensureBundle(context, input);
+      certificate = await ensureCertificate(context, input);
+      return certificate.problem ? [bundle, certificate.problem] : [bundle];
+    },
+    decide: ({ kind }, kept) => (isBundle(kept) || (kind === 'Secret' && issuesCertificate(input)) ? 'keep' : 'remove'),
   });
-  if (outcome.type === 'waiting') return outcome;
-  return outcome.type === 'written' ? { requeueAfterMs: await ensureCertificate(context, input) } : undefined;
+  if (outcome.type === 'refused') return undefined;
+  return { requeueAfterMs: soonest(outcome.requeueAfterMs, certificate.checkAfterMs) };
 }
 
 /** On OpenShift, an annotation of the Service requests the certificate; elsewhere the operator issues one. */
-async function ensureCertificate(context: ServerContext, input: ServerInput): Promise<number | undefined> {
-  if (input.isOpenShift || !usesServingCert(input.spec)) return undefined;
+function issuesCertificate({ isOpenShift: hasPlatform, spec }: ServerInput): boolean {
+  return !hasPlatform && usesServingCert(spec);
+}
+
+async function ensureCertificate(context: ServerContext, input: ServerInput): Promise<WrittenCertificate> {
+  if (!issuesCertificate(input)) return {};
   const { operandNamespace: namespace, clusterDomain } = input.config;
   const names = [`federation.${input.values.trustDomain}`, ...serviceNames(SERVER, namespace, clusterDomain)];
   const labels = objectLabels(input, serverComponent(input));
-  return writeCertificate(context, { namespace, name: SERVING_CERT }, labels, names);
+  const key = { namespace, name: SERVING_CERT };
+  return writeCertificate(context, { key, labels, names, condition: 'StatefulSetAvailable' });
 }
 
 /** The history is written before anything is rendered, so that a change continues after a crash at any point. */
@@ -131,6 +145,15 @@ function datastoreProblem(
     reason: 'DatastoreHold',
     message: `the ${databaseType} database contains the data of the trust domain ${known.trustDomain.current}, with which SPIRE does not start in ${trustDomain}; empty it, and set datastore.acceptTrustDomainChange to true`,
   };
+}
+
+function reportPlainTextPassword({ object, event }: ServerContext): void {
+  if (!containsPassword(object.spec.datastore)) return;
+  event(
+    'Warning',
+    'PlainTextCredentials',
+    'datastore.connectionString contains a password, which everyone who can read this object can read; store it in a Secret and set datastore.passwordSecretRef',
+  );
 }
 
 function ttlCondition({ object, event }: ServerContext): OperandCondition {

@@ -2,16 +2,9 @@ import type { OperandKind } from '../api/operand-kinds.ts';
 import type { SpireServer } from '../api/spire-server.ts';
 import type { SharedObjects } from '../operand/shared-objects.ts';
 import { copyIn, inheritedValues, type Operand } from '../resolve/copies.ts';
-import { fieldsOf, type SharedField } from '../resolve/shared-config.ts';
-import { containsPassword } from './connection-password.ts';
+import { DEPRECATED_COPIES, fieldsOf } from '../resolve/shared-config.ts';
+import { containsPassword } from '../spire/connection-password.ts';
 import type { Change } from './review.ts';
-
-/** The copies that are deprecated, and what replaces them. */
-const REPLACEMENTS: { readonly [F in SharedField]?: string } = {
-  trustDomain: 'trustDomain',
-  clusterName: 'clusterName',
-  bundleConfigMap: 'bundleConfig',
-};
 
 /**
  * deprecationWarnings returns warnings about deprecated copies that a request sets. Those that were inherited are not
@@ -20,7 +13,7 @@ const REPLACEMENTS: { readonly [F in SharedField]?: string } = {
 export function deprecationWarnings(kind: OperandKind, { before, after }: Change<Operand>): readonly string[] {
   const inherited = inheritedValues(after);
   return fieldsOf(kind).flatMap((field) => {
-    const [replacement, value] = [REPLACEMENTS[field], copyIn(after, field)];
+    const [replacement, value] = [DEPRECATED_COPIES[field], copyIn(after, field)];
     const isSet = value !== undefined && value !== inherited[field] && value !== (before && copyIn(before, field));
     if (!replacement || !isSet) return [];
     return [

@@ -37,10 +37,12 @@ export type Reviewer = (objects: SharedObjects) => Review;
 export async function respondTo(
   request: SingletonReads & { readonly live: Pick<ReadClient, 'find'> },
   review: Reviewer,
+  onDenied: (problems: readonly FieldProblem[]) => void,
 ): Promise<ValidatingResponse> {
   const cached = review(readSingletons(request));
   if (cached.problems.length === 0 && cached.warnings.length === 0) return admit();
   const { problems, warnings } = review(await readLive(request.live));
   if (problems.length === 0) return admit({ warnings });
+  onDenied(problems);
   return deny({ message: describeProblems(problems), causes: problems });
 }

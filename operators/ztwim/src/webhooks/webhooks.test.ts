@@ -1,9 +1,12 @@
 import type { Resource } from '@bowline/kubernetes';
+import { systemClock } from '@bowline/machinery';
+import { createMetrics } from '@bowline/runtime/manager';
 import { given, testWebhook } from '@bowline/runtime/testing';
 import { describe, expect, it } from 'vitest';
 import { SINGLETON } from '../api/names.ts';
 import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
+import { ZtwimMetrics } from '../metrics.ts';
 import { sampleConfig } from '../testing/sample-inputs.test-support.ts';
 import { respondTo } from './review.ts';
 import { objectsWith, parentWith } from './shared-objects.test-support.ts';
@@ -11,7 +14,8 @@ import { webhooks } from './webhooks.ts';
 
 const metadata = { name: SINGLETON };
 const parent = { metadata, spec: { trustDomain: 'a.io', clusterName: 'one', jwtIssuer: 'https://a.io' } };
-const deps = { config: sampleConfig() };
+const registry = createMetrics({ process: false });
+const deps = { config: sampleConfig(), metrics: new ZtwimMetrics({ metrics: registry, clock: systemClock }) };
 
 function webhook(name: string) {
   const found = webhooks.find((each) => each.name === name);
@@ -47,6 +51,7 @@ describe('the webhooks', () => {
     const outcome = await t.create({ metadata, spec: { trustDomain: 'b.io' } });
     expect(outcome).toMatchObject({ allowed: false, code: 422, causes: [{ field: 'spec.trustDomain' }] });
     expect(outcome.message).toContain('"a.io"');
+    expect(await registry.render()).toContain('ztwim_admission_denied_total{kind="SpireServer",field="trustDomain"} 1');
   });
 
   it('fill in inherited values, and warn about deprecated ones', async () => {
@@ -65,19 +70,21 @@ describe('respondTo', () => {
   // Only the ZeroTrustWorkloadIdentityManager exists, and the cache does not have it yet.
   const find = (kind: Resource) =>
     Promise.resolve(kind.kind === 'ZeroTrustWorkloadIdentityManager' ? fresh.parent : undefined);
+  const ignore = () => {};
   const request = { ...reads, live: { find: find as never } };
 
   it('refuses nothing because of what the cache does not have yet', async () => {
-    const response = await respondTo(request, (objects) => ({
-      problems: objects.parent ? [] : [problem],
+    const review = ({ parent: found }: { readonly parent: unknown }) => ({
+      problems: found ? [] : [problem],
       warnings: [],
-    }));
+    });
+    const response = await respondTo(request, review, ignore);
     expect(response).toMatchObject({ warnings: [] });
     expect(response).not.toHaveProperty('causes');
   });
 
   it('refuses what the live objects contradict', async () => {
-    const response = await respondTo(request, () => ({ problems: [problem], warnings: ['w'] }));
+    const response = await respondTo(request, () => ({ problems: [problem], warnings: ['w'] }), ignore);
     expect(response).toMatchObject({ code: 422, causes: [problem], warnings: [] });
   });
 });

@@ -9,6 +9,7 @@ import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import type { Config } from '../config.ts';
 import type { Deps } from '../deps.ts';
+import type { ReviewedKind } from '../metrics.ts';
 import type { OperandOf, SharedObjects } from '../operand/shared-objects.ts';
 import { readSingletons } from '../operand/singletons.ts';
 import type { SharingKind } from '../resolve/shared-config.ts';
@@ -19,7 +20,7 @@ import { reviewConfig } from './review-config.ts';
 import { reviewOperand } from './review-operand.ts';
 
 /** The part of the operator's dependencies that the webhooks need. */
-type ReviewDeps = Pick<Deps, 'config'>;
+type ReviewDeps = Pick<Deps, 'config' | 'metrics'>;
 
 /** Metadata, finalizers, status and deletions never depend on the operator. */
 const CHANGED_SPECS = {
@@ -48,7 +49,16 @@ function reviewing<T extends KubernetesObject>(
     .reads(SpireOIDCDiscoveryProvider)
     .handle((request) => {
       const change = { before: request.oldObject, after: request.object };
-      return respondTo(request, (objects) => review(change, objects, request.deps.config));
+      const { config, metrics } = request.deps;
+      return respondTo(
+        request,
+        (objects) => review(change, objects, config),
+        (problems) =>
+          metrics.denied(
+            kind.kind as ReviewedKind,
+            problems.map(({ field }) => field),
+          ),
+      );
     });
 }
 

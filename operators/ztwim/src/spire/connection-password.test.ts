@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { sampleServer } from '../testing/sample-inputs.test-support.ts';
 import { containsPassword } from './connection-password.ts';
-import { operandWith } from './shared-objects.test-support.ts';
 
 type Type = 'sqlite3' | 'postgres' | 'mysql';
 
 const contains = (databaseType: Type, connectionString: string): boolean =>
-  containsPassword(operandWith('SpireServer', { datastore: { databaseType, connectionString } }).spec.datastore);
+  containsPassword(sampleServer({ spec: { datastore: { databaseType, connectionString } } }).spec.datastore);
 
 const REFERENCE = '$' + '{SPIRE_DB_PASSWORD}';
 
