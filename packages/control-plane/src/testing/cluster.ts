@@ -111,6 +111,12 @@ export interface Cluster extends AsyncDisposable {
   onDispose(work: () => Promise<unknown>): void;
 }
 
+/** ClusterWithoutOperators is what operators are installed into. */
+export interface ClusterWithoutOperators extends Cluster {
+  /** Whether the next test gets the control plane. It is emptied then, and namespaces stay. */
+  readonly isReused: boolean;
+}
+
 /**
  * cluster creates a namespace for a test on the shared control plane. With `operators`, their kinds, dependencies,
  * namespaces and companions are installed and they run, each as a ServiceAccount with exactly the rights that it declares, until the cluster is disposed of.
@@ -128,7 +134,7 @@ export async function cluster(options: ClusterOptions & Partial<OperatorsOptions
   const { controlPlane, prefix, isolation: wanted, operators = [], ...others } = options;
   const isolation = wanted ?? (hasClusterScopedKind(operators) ? 'control-plane' : 'shared');
   const ours = new TestNames();
-  const c = await emptyCluster({ controlPlane, prefix, isolation }, ours);
+  const c = await emptyCluster({ controlPlane, prefix, isolation }, ours, definitionsOf(operators));
   if (!options.operators) return c;
   try {
     const running = await runOperators(c, { ...others, operators }, ours);
@@ -139,16 +145,30 @@ export async function cluster(options: ClusterOptions & Partial<OperatorsOptions
   }
 }
 
+/** definitionsOf returns the names of the CustomResourceDefinitions that are installed for operators. */
+function definitionsOf(operators: readonly Operator[]): readonly string[] {
+  return operators.flatMap(({ resources, dependencies }) =>
+    [...resources, ...dependencies].map(({ crd }) => crd.metadata?.name ?? ''),
+  );
+}
+
 function hasClusterScopedKind(operators: readonly Operator[]): boolean {
   return operators.some(({ resources, dependencies }) =>
     [...resources, ...dependencies].some(({ scope }) => scope === 'Cluster'),
   );
 }
 
-/** emptyCluster returns a cluster without operators; `names` generates its names. */
-async function emptyCluster(options: ClusterOptions, names: TestNames): Promise<Cluster> {
+/**
+ * emptyCluster returns a cluster without operators; `names` generates its names. `definitions` are those that will be
+ * installed in it.
+ */
+async function emptyCluster(
+  options: ClusterOptions,
+  names: TestNames,
+  definitions: readonly string[],
+): Promise<ClusterWithoutOperators> {
   const isLent = options.controlPlane === undefined && options.isolation === 'control-plane';
-  const lent = isLent ? await lendControlPlane() : undefined;
+  const lent = isLent ? await lendControlPlane(definitions) : undefined;
   const controlPlane = lent?.controlPlane ?? options.controlPlane ?? (await sharedControlPlane());
   const prefix = options.prefix ?? 'test';
   const cleanUps: (() => Promise<unknown>)[] = [];
@@ -169,7 +189,7 @@ async function emptyCluster(options: ClusterOptions, names: TestNames): Promise<
     await admin.create(resource, object);
     onDispose(() => admin.delete(resource, { namespace, name }).catch(ignoreNotFound));
   };
-  const keepsNamespaces = options.controlPlane === undefined && !lent && (await isTemporary());
+  const keepsNamespaces = options.controlPlane === undefined && (lent?.isReused ?? (await isTemporary()));
   let first: string | undefined;
   const createNamespace = async (start?: string): Promise<string> => {
     const name = uniqueName(start);
@@ -177,7 +197,7 @@ async function emptyCluster(options: ClusterOptions, names: TestNames): Promise<
     const object: Namespace = { metadata: { name, labels: { [CLUSTER_LABEL]: first } } };
     if (keepsNamespaces) {
       await admin.create(Namespace, object);
-      onDispose(() => deleteWorkloads(admin, name));
+      if (!lent) onDispose(() => deleteWorkloads(admin, name));
     } else {
       await create(Namespace, object);
     }
@@ -189,6 +209,7 @@ async function emptyCluster(options: ClusterOptions, names: TestNames): Promise<
 
   return {
     controlPlane,
+    isReused: lent?.isReused ?? false,
     namespace,
     admin,
     nodeAgent: nodeAgentOf(admin, namespace, onDispose),

@@ -1,8 +1,20 @@
-import { ClusterRole, ConfigMap, Namespace, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
+import {
+  ClusterRole,
+  ConfigMap,
+  Deployment,
+  type KubernetesObject,
+  Namespace,
+  PersistentVolume,
+  Pod,
+  type Resource,
+  ValidatingWebhookConfiguration,
+} from '@bowline/kubernetes';
+import { CSIDriver } from '@bowline/kubernetes/storage-v1';
 import { admit, allow, controller, defineOperator, deny, installNamespace, keyed, validating } from '@bowline/runtime';
 import { defineResource, s } from '@bowline/runtime/resource';
 import { expect, it, vi } from 'vitest';
-import { cluster } from './cluster.ts';
+import { type Cluster, cluster } from './cluster.ts';
+import { readContents, removeLeftovers } from './leftovers.ts';
 
 const patience = { timeout: 20_000, interval: 20 };
 
@@ -118,6 +130,44 @@ function realms(seen: Set<string>) {
   });
 }
 
+/** What tests of cluster-scoped kinds leave behind, with a namespace that they did not create for that. */
+const LEFT: readonly (readonly [Resource<KubernetesObject>, string?])[] = [
+  [ClusterRole],
+  [CSIDriver],
+  [PersistentVolume],
+  [ValidatingWebhookConfiguration],
+  [ConfigMap, 'default'],
+  [Deployment, 'realms'],
+  [ConfigMap, 'realms'],
+];
+
+const SPECS: Readonly<Record<string, object>> = {
+  PersistentVolume: {
+    accessModes: ['ReadWriteOnce'],
+    capacity: { storage: '1Gi' },
+    hostPath: { path: '/var/lib/left' },
+  },
+  Deployment: {
+    selector: { matchLabels: { app: 'left' } },
+    template: { metadata: { labels: { app: 'left' } }, spec: { containers: [{ name: 'a', image: 'a' }] } },
+  },
+};
+
+/** leaveObjects creates objects that no controller removes, and that nothing else in the test cluster knows. */
+async function leaveObjects(c: Cluster): Promise<void> {
+  for (const [kind, namespace] of LEFT) {
+    const metadata = { namespace, name: 'left', finalizers: ['example.com/kept'] };
+    await c.admin.create(kind, { metadata, spec: SPECS[kind.kind] } as KubernetesObject);
+  }
+  await c.untilList(Pod, { namespace: 'realms' }, (pods) => pods.length === 1);
+}
+
+async function objectsLeft(c: Cluster): Promise<readonly string[]> {
+  const found = await Promise.all(LEFT.map(([kind, namespace]) => c.admin.find(kind, { namespace, name: 'left' })));
+  const { items } = await c.admin.list(Pod, { namespace: 'realms' });
+  return [...found, ...items].map((object) => object?.metadata?.name ?? '').filter(Boolean);
+}
+
 const realm = (trustDomain: string) => ({ metadata: { name: 'cluster' }, spec: { trustDomain } });
 
 it('gives operators with cluster-scoped kinds a separate control plane, concurrently and one after the other', async () => {
@@ -135,13 +185,28 @@ it('gives operators with cluster-scoped kinds a separate control plane, concurre
       'refused',
     );
     await vi.waitFor(() => expect([[...first], [...second]]).toEqual([['a.example'], ['b.example']]), patience);
+    await leaveObjects(a);
+    await leaveObjects(b);
   }
   await using c = await cluster({ operators: [realms(new Set())] });
+  expect(await objectsLeft(c)).toEqual([]);
   expect((await c.admin.list(Realm)).items).toEqual([]);
   expect((await c.admin.list(Beacon)).items).toEqual([]);
   expect(await c.admin.find(ConfigMap, { namespace: 'realms', name: 'realm' })).toBeUndefined();
   expect((await c.admin.list(ValidatingWebhookConfiguration)).items).toHaveLength(1);
   await c.admin.create(Realm, realm('c.example'));
+});
+
+it('removes what a test left behind, with finalizers, and nothing else', async () => {
+  await using c = await cluster({ isolation: 'control-plane' });
+  await c.admin.create(Namespace, { metadata: { name: 'realms' } });
+  await c.admin.create(ClusterRole, { metadata: { name: 'earlier' } });
+  const before = await readContents(c.admin);
+  await leaveObjects(c);
+  await removeLeftovers(c.admin, before);
+  expect(await objectsLeft(c)).toEqual([]);
+  expect([...(await readContents(c.admin))].filter((each) => !before.has(each))).toEqual([]);
+  expect(await c.admin.find(ClusterRole, { name: 'earlier' })).toBeDefined();
 });
 
 it('shares the control plane of the run among operators with only namespaced kinds, unless configured otherwise', async () => {

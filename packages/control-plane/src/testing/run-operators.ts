@@ -28,7 +28,7 @@ import {
 import { Manager, type ManagerOptions, type WebhookServing } from '@bowline/runtime/manager';
 import type { AuditEvent } from '../server/audit/audit-event.ts';
 import { untilOwnerAccepted } from './accepted-owners.ts';
-import type { Cluster } from './cluster.ts';
+import type { Cluster, ClusterWithoutOperators } from './cluster.ts';
 import { configureWebhooks } from './configure-webhooks.ts';
 import { createInstallNamespaces } from './create-install-namespaces.ts';
 import { installCompanions } from './install-companions.ts';
@@ -115,7 +115,11 @@ export interface RunningOperators {
  * each operator a ServiceAccount with exactly the rights that it declares, and runs them in one manager until the
  * cluster is disposed of. `ours` holds the test's names.
  */
-export async function runOperators(c: Cluster, options: OperatorsOptions, ours: TestNames): Promise<RunningOperators> {
+export async function runOperators(
+  c: ClusterWithoutOperators,
+  options: OperatorsOptions,
+  ours: TestNames,
+): Promise<RunningOperators> {
   const { operators, modifyRbac = (manifests) => manifests, wrapClient = (client) => client, ...given } = options;
   const { webhooks: serving = {}, signal, selectNamespaces, config: sections = {}, ...others } = given;
   const config = typeof sections === 'function' ? sections(c) : sections;
