@@ -1,7 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { BowlineError } from '@bowline/runtime';
-import { type CommandInput, type CommandInputs, inputFlagName, type KeyedContent } from '@bowline/runtime/manager';
+import {
+  type CommandInput,
+  type CommandInputs,
+  type CommandManifest,
+  inputFlagName,
+  type KeyedContent,
+  type Command as OperatorCommand,
+} from '@bowline/runtime/manager';
 import { type Command, Option } from 'commander';
 import type { Io } from '../terminal/io.ts';
 import { readBounded } from '../terminal/read-bounded.ts';
@@ -9,21 +16,29 @@ import { readBounded } from '../terminal/read-bounded.ts';
 /** The file name that stands for standard input. */
 const STANDARD_INPUT = '-';
 
+type InputValue = Buffer | readonly KeyedContent[] | readonly CommandManifest[] | undefined;
+
 /** Inputs holds the contents of a command's inputs until it is disposed of: then they are overwritten with zeros. */
 export interface Inputs extends Disposable {
-  readonly values: Readonly<Record<string, Buffer | readonly KeyedContent[] | undefined>>;
+  readonly values: Readonly<Record<string, InputValue>>;
 }
 
 /** inputOptions returns the options that select the files of a command's inputs. */
-export function inputOptions(inputs: CommandInputs): readonly Option[] {
+export function inputOptions({ inputs, args }: Pick<OperatorCommand, 'inputs' | 'args'>): readonly Option[] {
   return Object.entries(inputs).map(([name, input]) => {
-    const option = new Option(`--${inputFlagName(name)} <file>`, helpOf(input)).hideHelp(input.hidden ?? false);
-    // Not the variadic options of commander, which would take the arguments that follow.
-    return input.keyed ? option.argParser((file: string, before: readonly string[] = []) => [...before, file]) : option;
+    // Variadic options of commander also take the arguments that follow. A shell expands `-f *.yaml` to several files.
+    const isVariadic = input.manifests === true && Object.keys(args).length === 0;
+    const flags = `${input.manifests ? '-f, ' : ''}--${inputFlagName(name, input)} <file${isVariadic ? '...' : ''}>`;
+    const option = new Option(flags, helpOf(input)).hideHelp(input.hidden ?? false);
+    const isRepeatable = input.keyed ?? input.manifests ?? false;
+    return isRepeatable
+      ? option.argParser((file: string, before: readonly string[] = []) => [...before, file])
+      : option;
   });
 }
 
-function helpOf({ summary, prompt, optional, keyed }: CommandInput): string {
+function helpOf({ summary, prompt, optional, keyed, manifests }: CommandInput): string {
+  if (manifests) return `${summary}: YAML or JSON files, or - for standard input (required; can be repeated)`;
   if (keyed) return `${summary}: [KEY=]FILE, KEY=- for standard input (can be repeated)`;
   const otherwise = prompt === undefined ? '' : ' (default: asks on the terminal)';
   return `${summary}: a file, or - for standard input${otherwise}${optional || prompt !== undefined ? '' : ' (required)'}`;
@@ -36,13 +51,14 @@ function helpOf({ summary, prompt, optional, keyed }: CommandInput): string {
 export async function readInputs(inputs: CommandInputs, parsed: Command, io: Io, signal: AbortSignal): Promise<Inputs> {
   const reader = new InputReader(io, signal);
   try {
-    const values: Record<string, Buffer | readonly KeyedContent[] | undefined> = {};
+    const values: Record<string, InputValue> = {};
     for (const [name, input] of Object.entries(inputs)) {
-      const flag = inputFlagName(name);
+      const flag = inputFlagName(name, input);
       const given = parsed.getOptionValue(new Option(`--${flag} <file>`).attributeName()) as unknown;
-      values[name] = input.keyed
-        ? await reader.keyed(flag, input, (given ?? []) as readonly string[])
-        : await reader.single(flag, input, given as string | undefined);
+      const files = (given ?? []) as readonly string[];
+      if (input.manifests) values[name] = await reader.manifests(flag, input, files);
+      else if (input.keyed) values[name] = await reader.keyed(flag, input, files);
+      else values[name] = await reader.single(flag, input, given as string | undefined);
     }
     return { values, [Symbol.dispose]: () => reader.erase() };
   } catch (error) {
@@ -89,6 +105,30 @@ class InputReader {
       contents.set(key, content);
     }
     return [...contents].map(([key, content]) => ({ key, content }));
+  }
+
+  async manifests(
+    flag: string,
+    { maxBytes }: CommandInput,
+    given: readonly string[],
+  ): Promise<readonly CommandManifest[]> {
+    if (given.length === 0) throw invalid(`--${flag} is missing; pass files, or - for standard input`);
+    // Most commands read no YAML, and start faster without the library.
+    const { ManifestProblem, readManifests } = await import('./read-manifests.ts');
+    const found: CommandManifest[] = [];
+    let left = maxBytes;
+    for (const file of given) {
+      const content = await this.#read(flag, file, left, maxBytes);
+      left -= content.length;
+      try {
+        found.push(...readManifests(file === STANDARD_INPUT ? 'standard input' : file, content.toString()));
+      } catch (error) {
+        if (!(error instanceof ManifestProblem)) throw error;
+        throw invalid(error.message, error);
+      }
+    }
+    if (found.length === 0) throw invalid(`there is no object in ${given.join(', ')}; pass files with manifests`);
+    return found;
   }
 
   async #read(flag: string, file: string, limit: number, maxBytes: number): Promise<Buffer> {

@@ -66,7 +66,7 @@ function groupOf(command: Command, name: string, commands: readonly OperatorComm
 }
 
 function commandOf(program: OperatorProgram, declared: OperatorCommand, io: Io): Command {
-  const { name, summary, args, options: schema, flags: settings, inputs, output, cluster } = declared;
+  const { name, summary, args, options: schema, flags: settings, output, cluster } = declared;
   const flags = flagsOf(schema?.json ?? {}, [], settings);
   const command = new Command(name.split(' ').at(-1))
     .description(summary)
@@ -74,8 +74,8 @@ function commandOf(program: OperatorProgram, declared: OperatorCommand, io: Io):
     .addOption(new Option('--log-format <format>', 'format of the log').choices(['json', 'text']).default('json'));
   for (const argument of argumentsOf(declared)) command.addArgument(argument);
   for (const flag of flags) command.addOption(optionOf(flag));
-  for (const option of inputOptions(inputs)) command.addOption(option);
-  if (output) command.addOption(outputOption('table'));
+  for (const option of inputOptions(declared)) command.addOption(option);
+  if (output) command.addOption(outputOption(output.manifests ? 'yaml' : 'table'));
   if (cluster) addPlaceOptions(command, declared);
   return command
     .addHelpText('after', `\nExample:\n  ${program.prefix} ${name}${exampleOf(declared, flags)}`)
@@ -113,6 +113,6 @@ function exampleOf({ args, inputs }: OperatorCommand, flags: readonly Flag[]): s
   return [
     ...words,
     ...flags.filter(({ hidden }) => !hidden).map((flag) => ` --${flag.name} …`),
-    ...files.map(([input]) => ` --${inputFlagName(input)} FILE`),
+    ...files.map(([input, form]) => (form.manifests ? ' -f FILE' : ` --${inputFlagName(input)} FILE`)),
   ].join('');
 }

@@ -1,7 +1,9 @@
+import type { KubernetesObject } from '@bowline/kubernetes';
 import { type Log, runUntilSignal } from '@bowline/runtime';
 import { connect, createClient } from '@bowline/runtime/client';
 import {
   type CommandCluster,
+  type CommandColumn,
   type CommandContext,
   type CommandOutput,
   type CommandTerminal,
@@ -51,16 +53,17 @@ export async function runOperatorCommand(command: ParsedCommand, io: Io): Promis
   }).with({ operator: operator.name, command: declared.name });
   const result = await untilSignal(declared, async (signal) => {
     using inputs = await readInputs(declared.inputs, parsed, io, signal);
-    const context = {
+    const context: Omit<Context, 'cluster'> = {
       ...{ options, args, inputs: inputs.values, log, signal },
       terminal: terminalOf(io, signal),
       print: (line: string) => print(`${line}\n`),
+      printTable: (rows, columns) => print(tableOf(rows, columns)),
     };
     if (!declared.cluster) return await start(declared, { ...context, cluster: undefined });
     await using cluster = await connectCluster(given, declared, io, log);
     return await start(declared, { ...context, cluster });
   });
-  if (declared.output) await printResult(result, declared.output, given.output ?? 'table', io);
+  if (declared.output) await printResult(result, declared.output, given.output, io);
 }
 
 type Context = CommandContext<unknown, unknown, CommandCluster | undefined, unknown>;
@@ -127,13 +130,24 @@ async function connectCluster(
   };
 }
 
-async function printResult(result: unknown, output: CommandOutput<never>, format: OutputFormat, io: Io): Promise<void> {
+async function printResult(
+  result: unknown,
+  { columns, empty, manifests, failure }: CommandOutput<never>,
+  format: OutputFormat = manifests ? 'yaml' : 'table',
+  io: Io,
+): Promise<void> {
   const rows: readonly unknown[] = Array.isArray(result) ? result : [result];
-  if (rows.length === 0 && format === 'table') return io.err(`${output.empty ?? 'Nothing found.'}\n`);
-  io.out(await printValue(result, format, () => tableOf(rows, output)));
+  if (manifests && format !== 'table') {
+    const { printObjects } = await import('../manifests/print-objects.ts');
+    io.out(printObjects(rows as readonly KubernetesObject[], format));
+  } else if (rows.length === 0 && format === 'table') io.err(`${empty ?? 'Nothing found.'}\n`);
+  else io.out(await printValue(result, format, () => tableOf(rows, columns)));
+  // `command` checked the function against the rows.
+  const error = failure?.(rows as readonly never[]);
+  if (error) throw error;
 }
 
-function tableOf(rows: readonly unknown[], { columns }: CommandOutput<never>): string {
+function tableOf(rows: readonly unknown[], columns: readonly CommandColumn<never>[]): string {
   const filled = columns
     // `command` checked the columns against the rows.
     .map(({ name, value }) => ({ name, cells: rows.map((row) => value(row as never)) }))

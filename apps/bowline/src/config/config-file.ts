@@ -26,7 +26,8 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
 }
 
 async function parseConfig(path: string, text: string): Promise<ConfigFile> {
-  const { LineCounter, isMap, isNode, isScalar, parseAllDocuments } = await import('yaml');
+  const { LineCounter, isMap, isScalar, parseAllDocuments } = await import('yaml');
+  const { lineOfField, stepsOf } = await import('./yaml-lines.ts');
   const lines = new LineCounter();
   const documents = [...parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })];
   const [document] = documents;
@@ -43,27 +44,8 @@ async function parseConfig(path: string, text: string): Promise<ConfigFile> {
   return {
     path,
     value: (document?.toJS() ?? {}) as Record<string, unknown>,
-    lineOf(field) {
-      for (let steps = stepsOf(field); steps.length > 0; steps = steps.slice(0, -1)) {
-        const key = steps.at(-1);
-        const parent: unknown = steps.length === 1 ? contents : document?.getIn(steps.slice(0, -1), true);
-        // The key's line, not the value's: a block begins on the next line.
-        const pair = isMap(parent)
-          ? parent.items.find((each) => isScalar(each.key) && each.key.value === key)
-          : undefined;
-        const node = pair?.key ?? document?.getIn(steps, true);
-        if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
-      }
-      return undefined;
-    },
+    lineOf: (field) => lineOfField({ document, lines }, stepsOf(field)),
   };
-}
-
-/** stepsOf splits a field path: `a.b[1].c` has the steps a, b, 1 and c. */
-function stepsOf(field: string): readonly (string | number)[] {
-  return [...field.matchAll(/\[(\d+)\]|([^.[\]]+)/g)].map(([, index, name]) =>
-    index === undefined ? (name ?? '') : Number(index),
-  );
 }
 
 function lowerFirst(text: string): string {

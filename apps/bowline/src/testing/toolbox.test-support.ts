@@ -1,4 +1,4 @@
-import { ConfigMap } from '@bowline/kubernetes';
+import { ConfigMap, type KubernetesObject } from '@bowline/kubernetes';
 import { command, controller, defineOperator } from '@bowline/runtime';
 import { s } from '@bowline/runtime/resource';
 
@@ -154,6 +154,24 @@ const count = command({
   },
 });
 
+const inventory = command({
+  name: 'inventory',
+  summary: 'Prints the objects of manifests that have a spec',
+  inputs: { objects: { summary: 'the objects', maxBytes: 1024, manifests: true } },
+  output: {
+    columns: [{ name: 'Name', value: ({ metadata }: KubernetesObject) => metadata?.name }],
+    manifests: true,
+    failure: (objects) => (objects.length > 2 ? new Error('too many objects') : undefined),
+  },
+  run: async ({ inputs, printTable }) => {
+    printTable(inputs.objects, [
+      { name: 'Place', value: ({ file, lineOf }) => `${file.split('/').at(-1)}:${lineOf()}` },
+      { name: 'Size', value: ({ lineOf }) => lineOf('spec.sizes[1]') },
+    ]);
+    return inputs.objects.flatMap(({ object }): readonly KubernetesObject[] => ('spec' in object ? [object] : []));
+  },
+});
+
 /** toolbox is an operator for its commands: they have every part that a command can have. */
 export const toolbox = defineOperator({
   name: 'toolbox',
@@ -162,5 +180,5 @@ export const toolbox = defineOperator({
   controllers: [
     controller(ConfigMap, { name: 'boxes', labelSelector: 'cli.test.bowline.dev/box' }).reconcile(() => {}),
   ],
-  commands: [list, show, place, open, fill, label, erase, worker, agent, sort, count],
+  commands: [list, show, place, open, fill, label, erase, worker, agent, sort, count, inventory],
 });

@@ -31,6 +31,7 @@ export { type CommandFlag, type CommandFlags, flagName, inputFlagName } from '..
 export type {
   CommandInput,
   CommandInputs,
+  CommandManifest,
   CommandTerminal,
   InputValues,
   KeyedContent,

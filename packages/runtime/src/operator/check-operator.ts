@@ -90,13 +90,19 @@ function checkCommand({ name, args }: Command): string[] {
 /** The program adds flags of its own, and an input has a flag too. */
 function flagProblems({ name, options, flags, inputs }: Command): string[] {
   const fields = Object.entries(options?.json.properties ?? {});
-  const names = [...fields.map(([field]) => flagName(field)), ...Object.keys(inputs).map(inputFlagName)];
+  const names = [
+    ...fields.map(([field]) => flagName(field)),
+    ...Object.entries(inputs).map(([input, form]) => inputFlagName(input, form)),
+  ];
   const reserved = names.find((flag) => RESERVED_FLAGS.has(flag));
   const again = names.find((flag, at) => names.indexOf(flag) < at);
   const single = fields.find(([field, { type }]) => flags[field]?.repeatable && type !== 'array');
   const unbounded = Object.entries(inputs).find(([, { maxBytes }]) => !Number.isSafeInteger(maxBytes) || maxBytes < 1);
   const prompted = Object.entries(inputs).find(
-    ([, { keyed, optional, prompt }]) => (keyed || optional) && prompt !== undefined,
+    ([, { keyed, manifests, optional, prompt }]) => (keyed || manifests || optional) && prompt !== undefined,
+  );
+  const ambiguous = Object.entries(inputs).find(
+    ([, { keyed, manifests, optional }]) => manifests && (keyed || optional),
   );
   return [
     ...(reserved ? [`the flag --${reserved} of the command "${name}" is a flag of the program; rename it`] : []),
@@ -105,7 +111,12 @@ function flagProblems({ name, options, flags, inputs }: Command): string[] {
     ...(unbounded ? [`the input "${unbounded[0]}" of the command "${name}" must have a maxBytes of at least 1`] : []),
     ...(prompted
       ? [
-          `the input "${prompted[0]}" of the command "${name}" is keyed or optional, so it cannot have a prompt; remove one of them`,
+          `the input "${prompted[0]}" of the command "${name}" is keyed or optional, or has manifests, so it cannot have a prompt; remove one of them`,
+        ]
+      : []),
+    ...(ambiguous
+      ? [
+          `the input "${ambiguous[0]}" of the command "${name}" has manifests, so it cannot be keyed or optional; remove one of them`,
         ]
       : []),
   ];

@@ -1,3 +1,5 @@
+import type { CommandInput } from './command-input.ts';
+
 /** CommandFlag configures the flag of a command's option beyond what its schema describes. */
 export interface CommandFlag {
   /**
@@ -22,9 +24,12 @@ export function flagName(field: string): string {
   return field.replace(/[A-Z]+/g, (capitals) => `-${capitals.toLowerCase()}`);
 }
 
-/** inputFlagName returns the name of the flag that selects the file of an input: `pin` becomes `pin-file`. */
-export function inputFlagName(input: string): string {
-  return `${flagName(input)}-file`;
+/**
+ * inputFlagName returns the name of the flag that selects the file of an input: `pin` becomes `pin-file`. That of
+ * manifests is `filename`, as in kubectl.
+ */
+export function inputFlagName(name: string, { manifests = false }: Pick<CommandInput, 'manifests'> = {}): string {
+  return manifests ? 'filename' : `${flagName(name)}-file`;
 }
 
 /** RESERVED_FLAGS holds the flags that the program itself adds to commands. */

@@ -21,6 +21,11 @@ export interface CommandInput {
    * the file's name. It may be omitted. Defaults to false.
    */
   readonly keyed?: boolean | undefined;
+  /**
+   * Whether it consists of Kubernetes objects, in YAML or JSON, in any number of documents and Lists. The flag is
+   * `-f, --filename`, as in kubectl, and can be repeated. At least one file is required. Defaults to false.
+   */
+  readonly manifests?: boolean | undefined;
   /** Whether the help omits it. Defaults to false. */
   readonly hidden?: boolean | undefined;
 }
@@ -34,13 +39,27 @@ export interface KeyedContent {
   readonly content: Buffer;
 }
 
-/** InputValues holds the contents of a command's inputs. The program overwrites them when the command has ended. */
+/** CommandManifest is one object of manifests, as a user wrote it: without defaults, and not validated. */
+export interface CommandManifest {
+  readonly object: Readonly<Record<string, unknown>>;
+  /** The name of the file, or `standard input`. */
+  readonly file: string;
+  /**
+   * lineOf returns the line of a field, such as `spec.ports[0].name`, or of its nearest parent that exists. Without a
+   * field it returns the first line of the object.
+   */
+  lineOf(field?: string): number;
+}
+
+/** InputValues holds the contents of a command's inputs. The program overwrites buffers when the command has ended. */
 export type InputValues<I extends CommandInputs> = {
   readonly [K in keyof I]: I[K] extends { readonly keyed: true }
     ? readonly KeyedContent[]
-    : I[K] extends { readonly optional: true }
-      ? Buffer | undefined
-      : Buffer;
+    : I[K] extends { readonly manifests: true }
+      ? readonly CommandManifest[]
+      : I[K] extends { readonly optional: true }
+        ? Buffer | undefined
+        : Buffer;
 };
 
 /** CommandTerminal asks questions whose number is not known in advance; otherwise declare an input. */

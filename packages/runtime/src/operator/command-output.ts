@@ -18,4 +18,14 @@ export interface CommandOutput<in Row> {
   readonly columns: readonly CommandColumn<Row>[];
   /** Printed on standard error instead of a table without rows. Defaults to `Nothing found.` */
   readonly empty?: string | undefined;
+  /**
+   * Whether the data are Kubernetes objects, which are printed as manifests for `kubectl apply`: as YAML documents, which
+   * is then the default format, or as a List in JSON. Defaults to false.
+   */
+  readonly manifests?: boolean | undefined;
+  /**
+   * failure returns the error with which the command ends after its data is printed, for example of a check that found
+   * problems; undefined if there is none. Defaults to none.
+   */
+  readonly failure?: ((rows: readonly Row[]) => Error | undefined) | undefined;
 }

@@ -3,7 +3,7 @@ import { s } from '@bowline/machinery/schema';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { controller } from '../controller/builder.ts';
 import { type Command, command } from './command.ts';
-import type { CommandInputs, KeyedContent } from './command-input.ts';
+import type { CommandInputs, CommandManifest, KeyedContent } from './command-input.ts';
 import { defineOperator } from './operator.ts';
 
 const controllers = [controller(ConfigMap).reconcile(() => {})];
@@ -24,12 +24,14 @@ describe('command', () => {
         pin: { summary: 'the PIN', maxBytes: 64, prompt: 'PIN' },
         json: { summary: 'a document', maxBytes: 1024, optional: true },
         from: { summary: 'values', maxBytes: 1024, keyed: true },
+        objects: { summary: 'objects', maxBytes: 1024, manifests: true },
       },
       run: async ({ inputs }) => {
         expectTypeOf(inputs).toEqualTypeOf<{
           readonly pin: Buffer;
           readonly json: Buffer | undefined;
           readonly from: readonly KeyedContent[];
+          readonly objects: readonly CommandManifest[];
         }>();
       },
     });
@@ -107,11 +109,19 @@ describe('command', () => {
     [{ x: { summary: '', maxBytes: 0 } }, /input "x" of the command "a" must have a maxBytes of at least 1/],
     [
       { x: { summary: '', maxBytes: 1, keyed: true, prompt: 'X' } },
-      /input "x" .* is keyed or optional, so it cannot have a prompt/,
+      /input "x" .* is keyed or optional, or has manifests, so it cannot have a prompt/,
     ],
     [
       { x: { summary: '', maxBytes: 1, optional: true, prompt: 'X' } },
-      /is keyed or optional, so it cannot have a prompt/,
+      /is keyed or optional, or has manifests, so it cannot have a prompt/,
+    ],
+    [
+      { x: { summary: '', maxBytes: 1, manifests: true, keyed: true } },
+      /input "x" .* has manifests, so it cannot be keyed or optional/,
+    ],
+    [
+      { x: { summary: '', maxBytes: 1, manifests: true }, y: { summary: '', maxBytes: 1, manifests: true } },
+      /the flag --filename of the command "a" is declared twice/,
     ],
   ])('refuses the inputs %j', (inputs, text) => {
     expect(define([command({ name: 'a', summary: '', inputs, run: async () => {} })])).toThrow(text);

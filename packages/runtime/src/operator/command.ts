@@ -4,7 +4,7 @@ import type { Client } from '../client/client.ts';
 import type { Log } from '../observability/log.ts';
 import type { CommandFlag, CommandFlags } from './command-flags.ts';
 import type { CommandInputs, CommandTerminal, InputValues } from './command-input.ts';
-import type { CommandOutput } from './command-output.ts';
+import type { CommandColumn, CommandOutput } from './command-output.ts';
 
 /** CommandArgument is a positional argument of a command. */
 export interface CommandArgument {
@@ -73,6 +73,8 @@ export interface CommandContext<
    * programs can read the data.
    */
   readonly print: (line: string) => void;
+  /** printTable writes rows where `print` writes, for data that is not the result of the command. */
+  readonly printTable: <Row>(rows: readonly Row[], columns: readonly CommandColumn<Row>[]) => void;
   readonly log: Log;
   /** Aborted when the process is asked to stop. */
   readonly signal: AbortSignal;
