@@ -81,7 +81,7 @@ describe('bowline up', () => {
 
   it('serves other clients until it is stopped, and leaves nothing behind', async () => {
     const { kind } = await sharedControlPlane();
-    const up = await bowlineUp('--control-plane', kind);
+    const up = await bowlineUp('--control-plane', kind, '--operators', 'configmap-sync');
     const kubeconfig = await untilRunning(up);
     {
       await using client = await clientOf(kubeconfig);

@@ -2,6 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { Clock } from '@bowline/machinery';
 import type { ConnectionConfig } from './connection-config.ts';
+import { secureContext } from './secure-context.ts';
 import { connectError, type Endpoint, TransportError } from './transport-error.ts';
 
 /** OpenSocket is a connected socket, verified if the server uses TLS. */
@@ -92,10 +93,8 @@ async function establish(options: SocketOptions, opened: (socket: Socket) => voi
     host: config.serverName ?? host,
     ...(servername === undefined ? {} : { servername }),
     ALPNProtocols: ['h2', 'http/1.1'],
-    minVersion: 'TLSv1.2',
+    secureContext: secureContext(ca, certificate),
     rejectUnauthorized: !(config.insecureSkipTlsVerify ?? false),
-    ...(ca === undefined ? {} : { ca }),
-    ...(certificate === undefined ? {} : { cert: certificate.certificatePem, key: certificate.keyPem }),
   });
   opened(socket);
   await once(socket, 'secureConnect');
