@@ -11,6 +11,8 @@ export interface SecretView {
   readonly metadata: Pick<ObjectMeta, 'namespace' | 'name' | 'uid' | 'labels' | 'annotations' | 'ownerReferences'>;
   readonly keys: readonly string[];
   readonly hash: string;
+  /** The keys whose values cannot be written between quotes into a configuration file. */
+  readonly unquotable: readonly string[];
 }
 
 /** secretView keeps the keys of a Secret and a hash of its content. */
@@ -19,8 +21,21 @@ export const secretView: ProjectView<Secret, SecretView> = project(
     metadata: identityOf(metadata ?? {}),
     keys: Object.keys(data).sort(),
     hash: hashOf(Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1))),
+    unquotable: Object.keys(data)
+      .filter((key) => isUnquotable(data[key] ?? ''))
+      .sort(),
   }),
 );
+
+/**
+ * SPIRE replaces a variable with its value before it parses the file, so quotes, backslashes and control characters, such as
+ * the newline at the end of a file, would end or break the string. The parser also gives a meaning to a dollar and a brace.
+ */
+const BREAKS_STRINGS = /["\\\p{Cc}\uFFFD]|\$\{/u;
+
+function isUnquotable(base64: string): boolean {
+  return BREAKS_STRINGS.test(Buffer.from(base64, 'base64').toString('utf8'));
+}
 
 function identityOf({
   namespace,
@@ -42,6 +57,8 @@ function identityOf({
 export interface SecretReference {
   readonly name: string;
   readonly key?: string | undefined;
+  /** Whether the value of the key replaces a variable in a configuration file. Defaults to false. */
+  readonly isVariable?: boolean | undefined;
 }
 
 /** ReferencedSecrets is the state of the Secrets that a user refers to. */
@@ -58,15 +75,21 @@ export function referencedSecrets(
   references: readonly SecretReference[],
 ): ReferencedSecrets {
   const hashes: string[] = [];
-  for (const { name, key } of references) {
+  for (const { name, key, isVariable } of references) {
     const secret = get({ namespace, name });
     if (!secret) return missing(`the Secret ${name} does not exist in the namespace ${namespace}; create it`);
     if (key !== undefined && !secret.keys.includes(key)) {
       return missing(`the Secret ${name} in the namespace ${namespace} has no key ${key}; add it`);
     }
+    if (key !== undefined && isVariable && secret.unquotable.includes(key)) return unusable(name, key, namespace);
     hashes.push(secret.hash);
   }
   return { problem: undefined, hash: hashes.length === 0 ? undefined : hashOf(hashes) };
+}
+
+function unusable(name: string, key: string, namespace: string): ReferencedSecrets {
+  const message = `SPIRE cannot use the value of the key ${key} of the Secret ${name} in the namespace ${namespace}, because it contains a quote, a backslash, a line break or another control character, or a dollar before a brace; choose another password, and check that it does not end with a line break`;
+  return { problem: { reason: 'InvalidConfiguration', message }, hash: undefined };
 }
 
 function missing(message: string): ReferencedSecrets {

@@ -4,12 +4,15 @@ import {
   ConfigMap,
   DaemonSet,
   Deployment,
+  Ingress,
   type KubernetesObject,
   keyOf,
+  Pod,
   PodDisruptionBudget,
   type Resource,
   Role,
   RoleBinding,
+  Secret,
   Service,
   ServiceAccount,
   StatefulSet,
@@ -17,14 +20,20 @@ import {
 } from '@bowline/kubernetes';
 import { CSIDriver } from '@bowline/kubernetes/storage-v1';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ANNOTATIONS, MANAGER } from '../api/names.ts';
+import { ANNOTATIONS, MANAGER, SINGLETON } from '../api/names.ts';
+import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
 import { SpireAgent } from '../api/spire-agent.ts';
+import { SpireOIDCDiscoveryProvider } from '../api/spire-oidc-discovery-provider.ts';
 import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
-import { AGENT, SERVER, WEBHOOK } from '../spire/names.ts';
+import { OIDC_SERVING_CERT } from '../oidc/oidc-input.ts';
+import { AGENT, OIDC_PROVIDER, SERVER, WEBHOOK } from '../spire/names.ts';
 import { OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
 import { ClusterSPIFFEID } from '../third-party/cluster-spiffe-id.ts';
 import { start } from './deletion.test-support.ts';
+
+/** The name of the Route or Ingress of the OIDC discovery provider. */
+const EXPOSURE = 'spire-oidc-discovery-provider';
 
 const LABEL = 'app.kubernetes.io/managed-by';
 
@@ -160,6 +169,17 @@ describe('an object of an operand', () => {
   });
 });
 
+/** Workloads are changed at most twice a second. */
+const PACE_MS = 500;
+
+async function change(kind: Resource<KubernetesObject>, spec: object): Promise<void> {
+  await c.clock.advance(PACE_MS);
+  await c.admin.patch(kind, { name: SINGLETON }, merge({ spec }));
+}
+
+/** How often it is checked whether objects can be removed that could not be removed before. */
+const RETRY_MS = 300_000;
+
 /** An edit of a file that the operator would repair. */
 const edit = merge({ data: { 'agent.conf': 'edited' } });
 
@@ -190,12 +210,59 @@ describe('an object that is only created', () => {
     await c.admin.delete(ServiceAccount, key);
     await c.until(ServiceAccount, key, () => true);
     await c.untilReason(SpireAgent, 'Ready', 'Ready');
+    await change(SpireOIDCDiscoveryProvider, { replicaCount: 1 });
     await c.idle();
     expect((await c.admin.get(ConfigMap, key)).data).toEqual({ 'agent.conf': 'edited' });
+    expect(await c.admin.find(PodDisruptionBudget, inOperands(OIDC_PROVIDER))).toBeDefined();
     config.createOnly = false;
     await c.restart();
     await c.untilReason(SpireAgent, 'CreateOnlyMode', 'CreateOnlyModeDisabled');
     await c.until(ConfigMap, key, ({ data }) => data?.['agent.conf'] !== 'edited');
     await c.untilReason(SpireAgent, 'Ready', 'Ready');
+  });
+});
+
+describe('an object that is no longer rendered', () => {
+  it('scenario 24 is removed, but not a copy of it that someone else created', async () => {
+    const [ingress, certificate] = [inOperands(EXPOSURE), inOperands(OIDC_SERVING_CERT)];
+    const budget = inOperands(OIDC_PROVIDER);
+    await change(SpireOIDCDiscoveryProvider, { replicaCount: 2 });
+    const { metadata } = await c.until(PodDisruptionBudget, budget, () => true);
+    const copy = { namespace: OPERANDS, name: 'copy', labels: metadata?.labels };
+    await c.admin.create(PodDisruptionBudget, { metadata: copy, spec: { maxUnavailable: 1 } });
+    await change(SpireOIDCDiscoveryProvider, { replicaCount: 1, ingress: { className: 'any' } });
+    await c.until(Ingress, ingress, () => true);
+    await c.untilGone(PodDisruptionBudget, budget);
+
+    const { data } = await c.admin.get(Secret, certificate);
+    await c.admin.create(Secret, { metadata: inOperands('own-certificate'), data });
+    await change(SpireOIDCDiscoveryProvider, { ingress: null, tls: { secretName: 'own-certificate' } });
+    await c.untilGone(Ingress, ingress);
+    await c.untilGone(Secret, certificate);
+    expect(await c.admin.find(Secret, inOperands('own-certificate'))).toBeDefined();
+    expect(await c.admin.find(PodDisruptionBudget, copy)).toBeDefined();
+
+    await change(SpireOIDCDiscoveryProvider, { tls: null });
+    await c.until(Secret, certificate, () => true);
+    await c.untilReason(SpireOIDCDiscoveryProvider, 'Ready', 'Ready');
+    // The bundle is not rendered either.
+    expect(await c.admin.find(ConfigMap, inOperands('spire-bundle'))).toBeDefined();
+  });
+
+  it('scenario 24 is removed only once no pod uses it, if it is a CSIDriver', async () => {
+    const volumes = [{ name: 'spiffe', csi: { driver: 'csi.spiffe.io', readOnly: true } }];
+    const pod = { namespace: c.namespace, name: 'workload' };
+    await c.admin.create(Pod, { metadata: pod, spec: { containers: [{ name: 'a', image: 'a' }], volumes } });
+    await change(SpiffeCSIDriver, { pluginName: 'csi.example.io' });
+    await change(SpireOIDCDiscoveryProvider, { csiDriverName: 'csi.example.io' });
+    await c.until(CSIDriver, { name: 'csi.example.io' }, () => true);
+    await c.untilReason(ZeroTrustWorkloadIdentityManager, 'Ready', 'Ready');
+    await c.idle();
+    await c.advanceTime(RETRY_MS, RETRY_MS);
+    expect(await c.admin.find(CSIDriver, { name: 'csi.spiffe.io' })).toBeDefined();
+    await c.admin.delete(Pod, pod);
+    await c.untilGone(Pod, pod);
+    await c.advanceTime(RETRY_MS, RETRY_MS);
+    await c.untilGone(CSIDriver, { name: 'csi.spiffe.io' });
   });
 });

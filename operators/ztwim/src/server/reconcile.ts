@@ -1,4 +1,3 @@
-import { Secret } from '@bowline/kubernetes';
 import { formatTime } from '@bowline/machinery';
 import type { ReconcileResult } from '@bowline/runtime';
 import { ANNOTATIONS } from '../api/names.ts';
@@ -9,18 +8,9 @@ import { combinePodSettings } from '../objects/operand-input.ts';
 import { actOrHold } from '../operand/act-or-hold.ts';
 import type { OperandCondition } from '../operand/condition.ts';
 import { isOpenShift } from '../operand/platform.ts';
-import { type ReferencedSecrets, referencedSecrets } from '../operand/referenced-secrets.ts';
 import { reportInvalid } from '../operand/report.ts';
-import {
-  bundleProblem,
-  federationProblem,
-  jwtIssuerProblem,
-  namespaceProblem,
-  type Problem,
-  validity,
-} from '../operand/validity.ts';
+import { bundleProblem, federationProblem, jwtIssuerProblem, namespaceProblem, validity } from '../operand/validity.ts';
 import { writeOperand } from '../operand/write-operand.ts';
-import { containsPassword } from '../spire/connection-password.ts';
 import {
   type Identity,
   type IdentityHistory,
@@ -33,6 +23,7 @@ import { serviceNames } from '../spire/oidc-config.ts';
 import { checkTtls } from '../spire/ttl-rules.ts';
 import { serverCleanup } from './clean-up.ts';
 import type { ServerContext } from './controller.ts';
+import { databaseTlsProblem, datastoreProblem, reportPlainTextPassword, secretsOf, tlsKeysOf } from './datastore.ts';
 import { ensureBundle, isBundle } from './ensure-bundle.ts';
 import { type ServerInput, serverComponent, usesServingCert } from './server-input.ts';
 import { serverObjects } from './server-objects.ts';
@@ -55,6 +46,7 @@ export async function reconcile(context: ServerContext): Promise<ReconcileResult
     federationProblem(object.spec.federation?.federatesWith, trustDomain),
     datastoreProblem(object, known, trustDomain),
     secrets.problem,
+    databaseTlsProblem(context),
   );
   if (!ttls.status || !valid.status) return reportInvalid(context, 'SpireServer', [acting.source, valid, ttls]);
   const input: ServerInput = {
@@ -65,6 +57,7 @@ export async function reconcile(context: ServerContext): Promise<ReconcileResult
     config: deps.config,
     isOpenShift: isOpenShift(context),
     secretsHash: secrets.hash,
+    databaseTlsKeys: tlsKeysOf(context),
   };
   let certificate: WrittenCertificate = {};
   const outcome = await writeOperand(context, {
@@ -120,40 +113,6 @@ async function recordIdentity(
     await live.patch(SpireServer, { name }, { type: 'merge', body });
   }
   return history;
-}
-
-/** The server reads the password and the certificates of its database only when it starts. */
-function secretsOf({ object, get, deps }: ServerContext): ReferencedSecrets {
-  const { passwordSecretRef, tlsSecretName } = object.spec.datastore;
-  const references = [
-    ...(passwordSecretRef ? [passwordSecretRef] : []),
-    ...(tlsSecretName === undefined ? [] : [{ name: tlsSecretName }]),
-  ];
-  return referencedSecrets((key) => get(Secret, key), deps.config.operandNamespace, references);
-}
-
-/** SPIRE does not start with the data of another trust domain, and the operator cannot empty an external database. */
-function datastoreProblem(
-  { spec }: SpireServer,
-  known: IdentityHistory | undefined,
-  trustDomain: string,
-): Problem | undefined {
-  const { databaseType, acceptTrustDomainChange } = spec.datastore;
-  const isUnchanged = !known || known.trustDomain.current === trustDomain;
-  if (databaseType === 'sqlite3' || acceptTrustDomainChange || isUnchanged) return undefined;
-  return {
-    reason: 'DatastoreHold',
-    message: `the ${databaseType} database contains the data of the trust domain ${known.trustDomain.current}, with which SPIRE does not start in ${trustDomain}; empty it, and set datastore.acceptTrustDomainChange to true`,
-  };
-}
-
-function reportPlainTextPassword({ object, event }: ServerContext): void {
-  if (!containsPassword(object.spec.datastore)) return;
-  event(
-    'Warning',
-    'PlainTextCredentials',
-    'datastore.connectionString contains a password, which everyone who can read this object can read; store it in a Secret and set datastore.passwordSecretRef',
-  );
 }
 
 function ttlCondition({ object, event }: ServerContext): OperandCondition {

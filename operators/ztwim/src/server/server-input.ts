@@ -15,6 +15,8 @@ export interface ServerInput extends OperandInput {
   readonly history: IdentityHistory;
   /** A hash of the Secrets that the server does not read again. Undefined: there are none. */
   readonly secretsHash: string | undefined;
+  /** The keys of the Secret with the certificates of the database connection. Defaults to all that can be used. */
+  readonly databaseTlsKeys?: readonly string[] | undefined;
 }
 
 /** ServerFiles are the configuration files of the pods of the server. */
@@ -30,10 +32,10 @@ export function serverComponent({ config }: OperandInput): Component {
 
 /** serverFiles renders the configuration files. */
 export function serverFiles(input: ServerInput): ServerFiles {
-  const { spec, values, history, config } = input;
+  const { spec, values, history, config, databaseTlsKeys } = input;
   const { operandNamespace: namespace, clusterDomain, className } = config;
   return {
-    server: renderFile(serverConfig({ spec, values, namespace, history })),
+    server: renderFile(serverConfig({ spec, values, namespace, history, databaseTlsKeys })),
     controllerManager: renderFile(controllerManagerConfig({ values, namespace, clusterDomain, className, history })),
   };
 }

@@ -5,13 +5,12 @@ import { asUser, podTemplate, RESTRICTED } from '../objects/pod-template.ts';
 import { DATA_DIR } from '../spire/data-paths.ts';
 import { SERVING_CERT_DIR } from '../spire/federation-config.ts';
 import { CONTROLLER_MANAGER, PORTS, SERVER, SERVER_SOCKET } from '../spire/names.ts';
+import { DATABASE_TLS_DIR } from '../spire/server-config.ts';
 import { type ServerFiles, type ServerInput, serverComponent, usesServingCert } from './server-input.ts';
 import { CONTROLLER_MANAGER_CONF, SERVER_CONF, SERVING_CERT } from './server-services.ts';
 
 const CONFIG_DIR = '/run/spire/config';
 const CONTROLLER_MANAGER_DIR = '/run/spire-controller-manager/config';
-/** Existing connection strings name files in this folder. */
-const DATABASE_TLS_DIR = '/run/spire/db/certs';
 const SOCKET_DIR = SERVER_SOCKET.slice(0, SERVER_SOCKET.lastIndexOf('/'));
 /** PostgreSQL's client refuses private keys that others than the owner and its group can read. */
 const KEY_MODE = 0o440;

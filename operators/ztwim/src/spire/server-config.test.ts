@@ -165,4 +165,27 @@ describe('serverConfig', () => {
     const { plugins } = read({ ...SERVER_VARIANTS['several servers with PostgreSQL'], history });
     expect(JSON.stringify(plugins)).toContain('host=db sslmode=verify-full');
   });
+
+  it.each([
+    [undefined, ['ca.crt', 'tls.crt', 'tls.key']],
+    [['ca.crt'], ['ca.crt']],
+    [
+      ['tls.crt', 'tls.key', 'other'],
+      ['tls.crt', 'tls.key'],
+    ],
+    [['ca.crt', 'tls.crt'], ['ca.crt']],
+  ])('names the certificates of a MySQL connection that exist: %j', (databaseTlsKeys, files) => {
+    const datastore = { databaseType: 'mysql', connectionString: 'spire@tcp(db)/spire', tlsSecretName: 'db' } as const;
+    const { spec, values, history } = sampleServer({ spec: { datastore } });
+    const config = serverConfig({ spec, values, history, namespace: 'spire', databaseTlsKeys });
+    const text = JSON.stringify(config);
+    const found = [...text.matchAll(/"(?:root_ca|client_cert|client_key)_path":"\/run\/spire\/db\/certs\/([^"]+)"/g)];
+    expect(found.map(([, file]) => file)).toEqual(files);
+  });
+
+  it('leaves the certificates of a PostgreSQL connection to the connection string', () => {
+    const datastore = { databaseType: 'postgres', connectionString: 'host=db', tlsSecretName: 'db' } as const;
+    const { spec, values, history } = sampleServer({ spec: { datastore } });
+    expect(JSON.stringify(serverConfig({ spec, values, history, namespace: 'spire' }))).not.toContain('/run/spire/db');
+  });
 });

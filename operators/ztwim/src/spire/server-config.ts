@@ -13,6 +13,8 @@ export interface ServerConfigInput {
   readonly values: EffectiveValues;
   readonly namespace: string;
   readonly history: IdentityHistory;
+  /** The keys of the Secret with the certificates of the database connection. Defaults to all that can be used. */
+  readonly databaseTlsKeys?: readonly string[] | undefined;
 }
 
 /** serverConfig returns the content of server.conf. */
@@ -81,15 +83,37 @@ function caSubject({ caSubject: { commonName, country, organization } }: SpireSe
   return [{ common_name: commonName || undefined, country: list(country), organization: list(organization) }];
 }
 
-function databaseConfig({ spec: { datastore }, values, history }: ServerConfigInput): object {
+/** DATABASE_TLS_DIR is the folder of the certificates of the database connection. Existing connection strings name it. */
+export const DATABASE_TLS_DIR = '/run/spire/db/certs';
+
+/** DATABASE_TLS_KEYS are the keys that a Secret with the certificates of a database connection may have. */
+export const DATABASE_TLS_KEYS = { ca: 'ca.crt', certificate: 'tls.crt', key: 'tls.key' } as const;
+
+/** PostgreSQL's client finds the files in the connection string, but MySQL's only here. */
+function mysqlTls({ spec: { datastore }, databaseTlsKeys }: ServerConfigInput): object {
+  if (datastore.databaseType !== 'mysql' || datastore.tlsSecretName === undefined) return {};
+  const { ca, certificate, key } = DATABASE_TLS_KEYS;
+  const keys = databaseTlsKeys ?? Object.values(DATABASE_TLS_KEYS);
+  const hasClient = keys.includes(certificate) && keys.includes(key);
+  return {
+    root_ca_path: keys.includes(ca) ? `${DATABASE_TLS_DIR}/${ca}` : undefined,
+    client_cert_path: hasClient ? `${DATABASE_TLS_DIR}/${certificate}` : undefined,
+    client_key_path: hasClient ? `${DATABASE_TLS_DIR}/${key}` : undefined,
+  };
+}
+
+function databaseConfig(input: ServerConfigInput): object {
+  const { datastore } = input.spec;
   const { databaseType, connectionString, maxOpenConns, maxIdleConns, connMaxLifetime, disableMigration } = datastore;
   return {
     database_type: databaseType,
-    connection_string: databaseType === 'sqlite3' ? databasePath(connectionString, values, history) : connectionString,
+    connection_string:
+      databaseType === 'sqlite3' ? databasePath(connectionString, input.values, input.history) : connectionString,
     max_open_conns: maxOpenConns,
     max_idle_conns: maxIdleConns,
     conn_max_lifetime: connMaxLifetime === undefined ? undefined : `${connMaxLifetime}s`,
     disable_migration: isOn(disableMigration),
+    ...mysqlTls(input),
   };
 }
 
