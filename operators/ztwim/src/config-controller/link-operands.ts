@@ -11,12 +11,12 @@ import { resolve } from '../resolve/resolve.ts';
 import type { ConfigContext } from './controller.ts';
 
 /** linkOperands gives every operand its owner and, if it acts, the values that it inherits. */
-export async function linkOperands(context: ConfigContext, { parent, operands, shared }: Singletons): Promise<void> {
+export async function linkOperands(context: ConfigContext, { operands, shared }: Singletons): Promise<void> {
   for (const kind of OPERAND_KINDS) {
     const operand = operands[kind];
     if (!operand || operand.metadata?.deletionTimestamp !== undefined) continue;
     await own(context, kind, operand);
-    if (pendingInheritance(shared, kind, operand)) await propagate(context, kind, { parent, operands });
+    if (pendingInheritance(shared, kind, operand)) await propagate(context, kind, operands);
   }
 }
 
@@ -24,19 +24,24 @@ export async function linkOperands(context: ConfigContext, { parent, operands, s
 const MAX_ATTEMPTS = 5;
 
 /**
- * propagate writes shared values into an operand. The operand is read again, because a forced apply would otherwise
- * overwrite a value that its user has set since the cached version.
+ * propagate writes shared values into an operand. Both objects are read again: a forced apply would otherwise overwrite a
+ * value that a user has set in the operand since the cached version, or bring back one that was removed.
  */
 async function propagate(
   { live, event }: ConfigContext,
   kind: OperandKind,
-  { parent, operands }: Pick<Singletons, 'parent' | 'operands'>,
+  operands: Singletons['operands'],
 ): Promise<void> {
   const resource = OPERAND_RESOURCES[kind];
   const key = { name: SINGLETON };
   for (let attempt = 1; ; attempt++) {
-    const operand = await live.find(resource, key);
-    const inheritance = operand && pendingInheritance(resolve(parent, { ...operands, [kind]: operand }), kind, operand);
+    const [parent, operand] = await Promise.all([
+      live.find(ZeroTrustWorkloadIdentityManager, key),
+      live.find(resource, key),
+    ]);
+    if (!parent || !operand) return;
+    const shared = resolve(parent, { ...operands, [kind]: operand });
+    const inheritance = pendingInheritance(shared, kind, operand);
     if (!inheritance) return;
     // With its uid, an operand that is deleted meanwhile is not created again.
     const { uid, resourceVersion } = operand.metadata ?? {};
