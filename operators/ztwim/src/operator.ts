@@ -24,6 +24,7 @@ import { oidcCleanup } from './oidc/clean-up.ts';
 import { oidcController } from './oidc/controller.ts';
 import { reconcile as reconcileOidc } from './oidc/reconcile.ts';
 import { cleanUpOperand } from './operand/clean-up.ts';
+import { observeRun } from './operand/observe-run.ts';
 import { OPERAND_RESOURCES } from './operand/operand-kind.ts';
 import { RolloutPace } from './rollout/rollout-pace.ts';
 import { local, samples } from './samples.ts';
@@ -54,10 +55,18 @@ export const ztwim: Operator = defineOperator({
   services: [{ name: 'authority', run: (signal, { authority }) => authority.run(signal) }],
   controllers: [
     configController.reconcile(reconcileConfig).cleanup(cleanUpConfig),
-    serverController.reconcile(reconcileServer).cleanup((context) => cleanUpOperand(context, serverCleanup)),
-    agentController.reconcile(reconcileAgent).cleanup((context) => cleanUpOperand(context, agentCleanup)),
-    csiController.reconcile(reconcileCsi).cleanup((context) => cleanUpOperand(context, csiCleanup(context.object))),
-    oidcController.reconcile(reconcileOidc).cleanup((context) => cleanUpOperand(context, oidcCleanup)),
+    serverController
+      .reconcile(observeRun('SpireServer', reconcileServer))
+      .cleanup((context) => cleanUpOperand(context, serverCleanup)),
+    agentController
+      .reconcile(observeRun('SpireAgent', reconcileAgent))
+      .cleanup((context) => cleanUpOperand(context, agentCleanup)),
+    csiController
+      .reconcile(observeRun('SpiffeCSIDriver', reconcileCsi))
+      .cleanup((context) => cleanUpOperand(context, csiCleanup(context.object))),
+    oidcController
+      .reconcile(observeRun('SpireOIDCDiscoveryProvider', reconcileOidc))
+      .cleanup((context) => cleanUpOperand(context, oidcCleanup)),
   ],
   webhooks,
   permissions: (given: Config) => [

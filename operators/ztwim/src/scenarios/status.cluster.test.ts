@@ -1,8 +1,11 @@
 import { Secret, StatefulSet } from '@bowline/kubernetes';
+import { createMetrics } from '@bowline/runtime/manager';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SINGLETON } from '../api/names.ts';
+import { OPERAND_KINDS } from '../api/operand-kinds.ts';
 import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
 import { SpireAgent } from '../api/spire-agent.ts';
+import { SpireOIDCDiscoveryProvider } from '../api/spire-oidc-discovery-provider.ts';
 import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import { OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
@@ -13,10 +16,9 @@ const SERVER = { namespace: OPERANDS, name: 'spire-server' };
 const PACE_MS = 500;
 
 let c: ZtwimCluster;
+const metrics = createMetrics({ process: false });
 beforeAll(async () => {
-  c = await ztwimCluster();
-  await c.createAll();
-  await c.untilReason(ZeroTrustWorkloadIdentityManager, 'Ready', 'Ready');
+  c = await ztwimCluster({ metrics });
 }, 120_000);
 afterAll(() => c[Symbol.asyncDispose](), 60_000);
 
@@ -24,6 +26,71 @@ async function change(spec: object): Promise<void> {
   await c.clock.advance(PACE_MS);
   await c.admin.patch(SpireServer, KEY, { type: 'merge', body: { spec } });
 }
+
+/** Waits until the central object reports this about its operands. */
+async function untilOperands(reason: string, message: string): Promise<void> {
+  await c.until(ZeroTrustWorkloadIdentityManager, KEY, ({ status }) =>
+    Boolean(
+      status?.conditions?.some(
+        (each) => each.type === 'OperandsAvailable' && each.reason === reason && each.message === message,
+      ),
+    ),
+  );
+}
+
+async function readyMetrics(): Promise<readonly string[]> {
+  const lines = (await metrics.render()).split('\n');
+  return lines.flatMap((line) => /^ztwim_operand_ready\{kind="(\w+)"\} 1$/.exec(line)?.[1] ?? []);
+}
+
+it('scenario 38 pods that do not start are reported in order, and all operands become ready with them', async () => {
+  await using held = await c.nodeAgent.pods.hold({ namespace: OPERANDS });
+  await c.createAll();
+  await untilOperands(
+    'Progressing',
+    'waiting for SpireServer(StatefulSetNotReady), SpireAgent(DaemonSetNotReady), SpiffeCSIDriver(DaemonSetNotReady), SpireOIDCDiscoveryProvider(DeploymentNotReady)',
+  );
+  expect(await readyMetrics()).toEqual([]);
+  await held.release();
+  await untilOperands('Ready', 'all required operands are ready');
+  await c.untilReason(ZeroTrustWorkloadIdentityManager, 'Ready', 'Ready');
+  const { status } = await c.admin.get(ZeroTrustWorkloadIdentityManager, KEY);
+  expect(status?.operands?.map(({ kind, ready }) => `${kind} ${ready}`)).toEqual(
+    OPERAND_KINDS.map((kind) => `${kind} true`),
+  );
+  expect(await readyMetrics()).toEqual([...OPERAND_KINDS]);
+});
+
+it('scenario 38 pods that crash are reported, and count only for operands that are required', async () => {
+  await using crashing = await c.nodeAgent.pods.crash({
+    namespace: OPERANDS,
+    selector: 'app.kubernetes.io/name=spire-agent',
+  });
+  await untilOperands('Progressing', 'waiting for SpireAgent(DaemonSetNotReady)');
+  await c.untilReason(ZeroTrustWorkloadIdentityManager, 'Ready', 'Progressing');
+  expect(await readyMetrics()).not.toContain('SpireAgent');
+  const require = (requiredOperands: readonly string[] | null) =>
+    c.admin.patch(ZeroTrustWorkloadIdentityManager, KEY, { type: 'merge', body: { spec: { requiredOperands } } });
+  await require(['SpireServer', 'SpiffeCSIDriver']);
+  await c.untilReason(ZeroTrustWorkloadIdentityManager, 'Ready', 'Ready');
+  await require(null);
+  await c.untilReason(ZeroTrustWorkloadIdentityManager, 'Ready', 'Progressing');
+  await crashing.release();
+  await untilOperands('Ready', 'all required operands are ready');
+});
+
+it('scenario 38 an operand that waits for a user makes the central object fail, and one that is missing progress', async () => {
+  await change({ caValidity: '30m' });
+  await untilOperands('Failed', 'waiting for SpireServer(TTLValidationFailed)');
+  await change({ caValidity: null });
+  await untilOperands('Ready', 'all required operands are ready');
+  await c.admin.delete(SpireOIDCDiscoveryProvider, KEY);
+  await c.untilRemoved(SpireOIDCDiscoveryProvider);
+  await untilOperands('Progressing', 'waiting for SpireOIDCDiscoveryProvider(not created)');
+  expect(await readyMetrics()).not.toContain('SpireOIDCDiscoveryProvider');
+  await c.createOne(SpireOIDCDiscoveryProvider);
+  await untilOperands('Ready', 'all required operands are ready');
+});
 
 it('scenario 39 validities that SPIRE refuses change nothing, and risky ones are a warning', async () => {
   await change({ caValidity: '30m' });
