@@ -38,7 +38,7 @@ const volatile: readonly (readonly [RegExp, string])[] = [
   [/\b([0-9A-F]{2}:){31}[0-9A-F]{2}\b/g, '<fingerprint>'],
   [/\b10\.\d+\.\d+\.\d+\b/g, '<ip>'],
   [/(Resource Version: +|identity=|port=|transitions=)\S+/g, '$1<any>'],
-  [/\b\d+[sm](?=[\s)])/g, '<age>'],
+  [/\b(\d+m)?\d+[sm](?=[\s)])/g, '<age>'],
   // Newer versions of kubectl print the namespace of a deleted object.
   [/ deleted from \S+ namespace/g, ' deleted'],
   [/[ -]{2,}/g, ' '],

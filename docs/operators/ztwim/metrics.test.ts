@@ -51,13 +51,19 @@ describe('the alerts', () => {
     }
   });
 
-  it('name their section of the runbook', () => {
+  it('name their section of the runbook, which exists', () => {
+    const runbook = read('./runbook.md');
+    const sections = [...runbook.matchAll(/^## (.+)$/gm)].map(([, heading = '']) =>
+      heading.toLowerCase().replaceAll(' ', '-'),
+    );
     for (const { alert, annotations } of rules) {
       const section = alert
         .replace(/^Ztwim/, '')
         .replace(/\B[A-Z]/g, (letter) => `-${letter}`)
         .toLowerCase();
       expect(annotations.runbook, alert).toBe(`docs/operators/ztwim/runbook.md#${section}`);
+      expect(sections, alert).toContain(section);
+      expect(runbook).toContain(`\n\n\`${alert}\`: `);
     }
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(6);
   });
