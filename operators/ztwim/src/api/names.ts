@@ -26,6 +26,8 @@ export const ANNOTATIONS = {
   history: 'ztwim.io/history',
   /** On an object of an operand: "true" if the object is created, but never changed. */
   createOnly: 'ztwim.io/create-only',
+  /** On the Secret of a certificate that the operator issued, as JSON: what it was issued for, and when to check it. */
+  issued: 'ztwim.io/issued',
   /** On the ZeroTrustWorkloadIdentityManager: how its migration is controlled. */
   migration: 'ztwim.io/migration',
 } as const;

@@ -20,7 +20,7 @@ export const secretView: ProjectView<Secret, SecretView> = project(
   ({ metadata, data = {} }: Secret): SecretView => ({
     metadata: identityOf(metadata ?? {}),
     keys: Object.keys(data).sort(),
-    hash: hashOf(Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1))),
+    hash: contentHash(data),
     unquotable: Object.keys(data)
       .filter((key) => isUnquotable(data[key] ?? ''))
       .sort(),
@@ -37,6 +37,14 @@ function isUnquotable(base64: string): boolean {
   return BREAKS_STRINGS.test(Buffer.from(base64, 'base64').toString('utf8'));
 }
 
+/** contentHash returns the hash of the content of a Secret, whatever the order of its keys. */
+export function contentHash(data: Readonly<Record<string, string>>): string {
+  return hashOf(Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Other annotations may repeat the values: kubectl stores what it last applied. */
+const KEPT_ANNOTATIONS: readonly string[] = [ANNOTATIONS.createOnly, ANNOTATIONS.issued];
+
 function identityOf({
   namespace,
   name,
@@ -45,11 +53,10 @@ function identityOf({
   annotations,
   ownerReferences,
 }: ObjectMeta): SecretView['metadata'] {
-  const createOnly = annotations?.[ANNOTATIONS.createOnly];
+  const kept = Object.entries(annotations ?? {}).filter(([key]) => KEPT_ANNOTATIONS.includes(key));
   return {
     ...{ namespace, name, uid, labels, ownerReferences },
-    // Other annotations may repeat the values: kubectl stores what it last applied.
-    annotations: createOnly === undefined ? undefined : { [ANNOTATIONS.createOnly]: createOnly },
+    annotations: kept.length === 0 ? undefined : Object.fromEntries(kept),
   };
 }
 
@@ -96,6 +103,7 @@ function missing(message: string): ReferencedSecrets {
   return { problem: { reason: 'SecretMissing', message }, hash: undefined };
 }
 
-function hashOf(value: unknown): string {
+/** hashOf returns the hash of a value as JSON. */
+export function hashOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex');
 }

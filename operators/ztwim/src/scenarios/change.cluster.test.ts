@@ -4,6 +4,7 @@ import {
   Deployment,
   type KubernetesObject,
   type Resource,
+  Secret,
   StatefulSet,
 } from '@bowline/kubernetes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -119,13 +120,17 @@ describe('a change of', () => {
   });
 
   it('scenario 19 nothing causes no write, also after a restart', async () => {
+    await c.until(Secret, { namespace: OPERANDS, name: 'oidc-serving-cert' }, () => true);
     await c.idle();
     const since = Date.now();
     await c.advanceTime(60_000, 10_000);
+    const requestsBefore = c.requests.length;
     await c.restart();
     await c.idle();
     // The address of the webhooks of a test is another one after a restart.
     expect((await c.writes(since)).filter((write) => !write.includes('webhookconfigurations'))).toEqual([]);
+    const reads = c.requests.slice(requestsBefore).filter((request) => request.startsWith('get '));
+    expect(reads.filter((read) => !/webhook|leases/.test(read))).toEqual([]);
   });
 
   it('scenario 20 twenty edits in a row give at most three templates per workload and the last state', async () => {
