@@ -42,6 +42,12 @@ export const config = s.object({
     .describe(
       'The permission with which agents read pods from kubelet: `nodes/pods` (kubelet 1.33 and later), or `nodes/proxy`, with which commands can be run in every container.',
     ),
+  certificateRequests: s
+    .boolean()
+    .default(false)
+    .describe(
+      'Whether the SPIRE server may request its CA from cert-manager: the operator can only grant this permission if it has it.',
+    ),
   images: images.default({}).describe('The images of the operands.'),
   imagePullSecrets: s
     .array(s.dnsSubdomain())

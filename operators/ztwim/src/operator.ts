@@ -31,7 +31,9 @@ import { local, samples } from './samples.ts';
 import { serverCleanup } from './server/clean-up.ts';
 import { serverController } from './server/controller.ts';
 import { reconcile as reconcileServer } from './server/reconcile.ts';
+import { CERTIFICATE_REQUEST_VERBS } from './server/server-access.ts';
 import { LEADER_ELECTION, WEBHOOK } from './spire/names.ts';
+import { CertificateRequest } from './third-party/certificate-request.ts';
 import { ClusterFederatedTrustDomain } from './third-party/cluster-federated-trust-domain.ts';
 import { ClusterSPIFFEID } from './third-party/cluster-spiffe-id.ts';
 import { ClusterStaticEntry } from './third-party/cluster-static-entry.ts';
@@ -89,7 +91,7 @@ function operandPermissions(): readonly Permission[] {
 }
 
 /** The API server lets nobody grant permissions that they do not have. These are the permissions of SPIRE. */
-function grantedPermissions({ kubeletAuthorization }: Config): readonly Permission[] {
+function grantedPermissions({ kubeletAuthorization, certificateRequests }: Config): readonly Permission[] {
   const namespaces = [operandNamespace.name];
   return [
     allow(['create'], TokenReview),
@@ -105,5 +107,6 @@ function grantedPermissions({ kubeletAuthorization }: Config): readonly Permissi
     allow(['create'], Lease, { namespaces }),
     allow(['get', 'update'], Lease, { namespaces, names: [LEADER_ELECTION] }),
     allow(['create', 'patch'], Event, { namespaces }),
+    ...(certificateRequests ? [allow(CERTIFICATE_REQUEST_VERBS, CertificateRequest, { namespaces })] : []),
   ];
 }

@@ -6,6 +6,7 @@ import { flag } from './flag.ts';
 import { ingressField, logFields, operandPodFields } from './scheduling.ts';
 import { identityCopies, inheritedJwtIssuer } from './shared-fields.ts';
 import { readyColumns, singletonOf } from './singleton.ts';
+import { upstreamAuthority } from './upstream-authority.ts';
 
 const keyType = () => s.enum(['rsa-2048', 'rsa-4096', 'ec-p256', 'ec-p384']);
 
@@ -59,6 +60,9 @@ const spec = s
     datastore: datastore.default({}).describe('The database.'),
     replicas: s.integer('int32').min(1).max(5).default(1).describe('How many servers run.'),
     federation: federation.describe('How bundles are exchanged with other trust domains.').optional(),
+    upstreamAuthority: upstreamAuthority
+      .describe('What signs the certificate of the CA. Defaults to the server itself.')
+      .optional(),
     ingress: ingressField(),
     deletion: s
       .object({

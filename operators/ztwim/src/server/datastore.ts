@@ -4,18 +4,23 @@ import { type ReferencedSecrets, referencedSecrets } from '../operand/referenced
 import type { Problem } from '../operand/validity.ts';
 import { containsPassword } from '../spire/connection-password.ts';
 import type { IdentityHistory } from '../spire/identity-history.ts';
-import { DATABASE_TLS_KEYS } from '../spire/server-config.ts';
+import { DATABASE_TLS_KEYS, isMysql } from '../spire/server-config.ts';
 import type { ServerContext } from './controller.ts';
+import { AWS_CREDENTIALS } from './server-input.ts';
+import { upstreamSecrets } from './upstream.ts';
 
 /**
- * secretsOf returns the state of the Secrets of the database. The server reads the password and the certificates only when
- * it starts.
+ * secretsOf returns the state of the Secrets of the database and of the upstream authority. The server reads credentials and
+ * certificates only when it starts.
  */
 export function secretsOf({ object, get, deps }: ServerContext): ReferencedSecrets {
-  const { passwordSecretRef, tlsSecretName } = object.spec.datastore;
+  const { passwordSecretRef, tlsSecretName, aws } = object.spec.datastore;
+  const credentials = aws?.credentialsSecretName;
   const references = [
     ...(passwordSecretRef ? [{ ...passwordSecretRef, isVariable: true }] : []),
+    ...(credentials === undefined ? [] : AWS_CREDENTIALS.map(({ key }) => ({ name: credentials, key }))),
     ...(tlsSecretName === undefined ? [] : [{ name: tlsSecretName }]),
+    ...upstreamSecrets(object.spec),
   ];
   return referencedSecrets((key) => get(Secret, key), deps.config.operandNamespace, references);
 }
@@ -35,7 +40,7 @@ export function databaseTlsProblem(context: ServerContext): Problem | undefined 
   const keys = tlsKeysOf(context);
   const { ca, certificate, key } = DATABASE_TLS_KEYS;
   const hasFiles = keys?.includes(ca) || (keys?.includes(certificate) && keys.includes(key));
-  if (databaseType !== 'mysql' || !keys || hasFiles) return undefined;
+  if (!isMysql(databaseType) || !keys || hasFiles) return undefined;
   const message = `the Secret ${tlsSecretName} has neither the key ${ca} nor the keys ${certificate} and ${key}; add them, or remove datastore.tlsSecretName`;
   return { reason: 'SecretMissing', message };
 }
@@ -55,6 +60,15 @@ export function datastoreProblem(
   return {
     reason: 'DatastoreHold',
     message: `the ${databaseType} database contains the data of the trust domain ${known.trustDomain.current}, with which SPIRE does not start in ${trustDomain}; empty it, and set datastore.acceptTrustDomainChange to true`,
+  };
+}
+
+/** iamProblem returns why SPIRE would not start: a password must not replace the token that it gets from IAM. */
+export function iamProblem({ spec: { datastore } }: SpireServer): Problem | undefined {
+  if (!datastore.aws || !containsPassword(datastore)) return undefined;
+  return {
+    reason: 'InvalidConfiguration',
+    message: `datastore.connectionString contains a password, which SPIRE does not accept with the type ${datastore.databaseType}; remove the password`,
   };
 }
 

@@ -23,11 +23,19 @@ import { serviceNames } from '../spire/oidc-config.ts';
 import { checkTtls } from '../spire/ttl-rules.ts';
 import { serverCleanup } from './clean-up.ts';
 import type { ServerContext } from './controller.ts';
-import { databaseTlsProblem, datastoreProblem, reportPlainTextPassword, secretsOf, tlsKeysOf } from './datastore.ts';
+import {
+  databaseTlsProblem,
+  datastoreProblem,
+  iamProblem,
+  reportPlainTextPassword,
+  secretsOf,
+  tlsKeysOf,
+} from './datastore.ts';
 import { ensureBundle, isBundle } from './ensure-bundle.ts';
 import { type ServerInput, serverComponent, usesServingCert } from './server-input.ts';
 import { serverObjects } from './server-objects.ts';
 import { SERVING_CERT } from './server-services.ts';
+import { certManagerProblem } from './upstream.ts';
 
 /** reconcile brings the objects of the SPIRE server to the state that the five objects describe. */
 export async function reconcile(context: ServerContext): Promise<ReconcileResult> {
@@ -45,6 +53,8 @@ export async function reconcile(context: ServerContext): Promise<ReconcileResult
     bundleProblem(bundleConfigMap),
     federationProblem(object.spec.federation?.federatesWith, trustDomain),
     datastoreProblem(object, known, trustDomain),
+    iamProblem(object),
+    certManagerProblem(object.spec, deps.config),
     secrets.problem,
     databaseTlsProblem(context),
   );

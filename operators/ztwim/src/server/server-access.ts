@@ -9,10 +9,14 @@ import {
 import { type Child, child } from '../objects/child.ts';
 import { objectLabels } from '../objects/labels.ts';
 import { CONTROLLER_MANAGER, LEADER_ELECTION, SERVER, WEBHOOK } from '../spire/names.ts';
+import { CertificateRequest } from '../third-party/certificate-request.ts';
 import { type ServerInput, serverComponent } from './server-input.ts';
 
 const SPIRE_KINDS = ['clusterfederatedtrustdomains', 'clusterspiffeids', 'clusterstaticentries'];
 const RBAC = 'rbac.authorization.k8s.io';
+
+/** CERTIFICATE_REQUEST_VERBS are what the server does with its CertificateRequests: it removes those that are done. */
+export const CERTIFICATE_REQUEST_VERBS = ['create', 'delete', 'get', 'list'] as const;
 
 /** serverAccess returns the ServiceAccount of the server and its permissions. */
 export function serverAccess(input: ServerInput): readonly Child[] {
@@ -62,6 +66,15 @@ export function serverAccess(input: ServerInput): readonly Child[] {
       },
       { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
     ]),
+    ...(input.spec.upstreamAuthority?.certManager
+      ? namespaced('spire-server-certificate-requests', [
+          {
+            apiGroups: [CertificateRequest.group],
+            resources: [CertificateRequest.plural],
+            verbs: [...CERTIFICATE_REQUEST_VERBS],
+          },
+        ])
+      : []),
   ];
 }
 

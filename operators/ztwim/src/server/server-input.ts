@@ -45,3 +45,9 @@ export function usesServingCert({ federation }: ServerInput['spec']): boolean {
   const { profile, httpsWeb } = federation?.bundleEndpoint ?? {};
   return profile === 'https_web' && httpsWeb?.servingCert !== undefined;
 }
+
+/** AWS_CREDENTIALS are the variables from which the server reads its credentials of AWS, and their keys in a Secret. */
+export const AWS_CREDENTIALS = [
+  { variable: 'AWS_ACCESS_KEY_ID', key: 'aws_access_key_id' },
+  { variable: 'AWS_SECRET_ACCESS_KEY', key: 'aws_secret_access_key' },
+] as const;

@@ -126,6 +126,17 @@ describe('serverObjects', () => {
     expect(other).not.toHaveProperty('env');
   });
 
+  it('reads credentials of AWS from the Secret, if there is one', () => {
+    const [server] = containersOf(variant('PostgreSQL of AWS with credentials'));
+    const from = (key: string) => ({ secretKeyRef: { name: 'aws', key } });
+    expect(server?.env).toEqual([
+      { name: 'AWS_ACCESS_KEY_ID', valueFrom: from('aws_access_key_id') },
+      { name: 'AWS_SECRET_ACCESS_KEY', valueFrom: from('aws_secret_access_key') },
+    ]);
+    expect(server?.args).not.toContain('-expandEnv');
+    expect(containersOf(variant('MySQL of AWS'))[0]).not.toHaveProperty('env');
+  });
+
   it('mounts the certificates of the database where connection strings expect them, for the server alone', () => {
     const children = variant('several servers with PostgreSQL');
     expect(templateOf(children).spec?.volumes).toContainEqual({
@@ -137,6 +148,42 @@ describe('serverObjects', () => {
       mountPath: '/run/spire/db/certs',
       readOnly: true,
     });
+  });
+
+  it('gives the server a token for Vault, and the CA of Vault if there is one', () => {
+    const children = variant('a CA of Vault');
+    const { volumes = [] } = templateOf(children).spec ?? {};
+    expect(volumes.filter(({ name }) => name.startsWith('vault-'))).toEqual([
+      {
+        name: 'vault-token',
+        projected: {
+          sources: [
+            {
+              serviceAccountToken: { audience: 'https://vault.example.io', expirationSeconds: 3600, path: 'token' },
+            },
+          ],
+        },
+      },
+      { name: 'vault-ca', secret: { secretName: 'vault-ca' } },
+    ]);
+    const [server, controllerManager] = containersOf(children);
+    const mounted = (container: typeof server) =>
+      container?.volumeMounts?.filter(({ name }) => name.startsWith('vault-')).map(({ mountPath }) => mountPath);
+    expect(mounted(server)).toEqual(['/var/run/secrets/vault', '/run/spire/vault-ca']);
+    expect(mounted(controllerManager)).toEqual([]);
+    expect(JSON.stringify(templateOf(variant('a CA of Vault with defaults')))).not.toContain('vault-ca');
+  });
+
+  it('lets the server request its CA from cert-manager, in its namespace', () => {
+    const name = 'spire-server-certificate-requests';
+    expect(objectOf(variant('a CA of cert-manager'), Role, name).rules).toEqual([
+      {
+        apiGroups: ['cert-manager.io'],
+        resources: ['certificaterequests'],
+        verbs: ['create', 'delete', 'get', 'list'],
+      },
+    ]);
+    expect(objectsOf(render(), Role).map(({ metadata }) => metadata?.name)).not.toContain(name);
   });
 
   it('limits access to the bundle and the lease to their names', () => {

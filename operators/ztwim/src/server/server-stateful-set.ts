@@ -1,13 +1,20 @@
 import type { StatefulSet } from '@bowline/kubernetes';
-import type { Container, Volume } from '@bowline/kubernetes/core-v1';
+import type { Container, EnvVar, Volume } from '@bowline/kubernetes/core-v1';
 import { objectLabels, selectorLabels } from '../objects/labels.ts';
 import { asUser, podTemplate, RESTRICTED } from '../objects/pod-template.ts';
 import { DATA_DIR } from '../spire/data-paths.ts';
 import { SERVING_CERT_DIR } from '../spire/federation-config.ts';
 import { CONTROLLER_MANAGER, PORTS, SERVER, SERVER_SOCKET } from '../spire/names.ts';
 import { DATABASE_TLS_DIR } from '../spire/server-config.ts';
-import { type ServerFiles, type ServerInput, serverComponent, usesServingCert } from './server-input.ts';
+import {
+  AWS_CREDENTIALS,
+  type ServerFiles,
+  type ServerInput,
+  serverComponent,
+  usesServingCert,
+} from './server-input.ts';
 import { CONTROLLER_MANAGER_CONF, SERVER_CONF, SERVING_CERT } from './server-services.ts';
+import { vaultMounts, vaultVolumes } from './upstream.ts';
 
 const CONFIG_DIR = '/run/spire/config';
 const CONTROLLER_MANAGER_DIR = '/run/spire-controller-manager/config';
@@ -66,13 +73,12 @@ export function serverStatefulSet(input: ServerInput, files: ServerFiles): State
 
 function serverContainer({ spec, config }: ServerInput): Container {
   const { passwordSecretRef, tlsSecretName } = spec.datastore;
+  const env = variablesOf(spec);
   return {
     name: SERVER,
     image: config.images.spireServer,
     args: ['-config', `${CONFIG_DIR}/${SERVER_CONF}`, ...(passwordSecretRef ? ['-expandEnv'] : [])],
-    ...(passwordSecretRef
-      ? { env: [{ name: PASSWORD_VARIABLE, valueFrom: { secretKeyRef: { ...passwordSecretRef } } }] }
-      : {}),
+    ...(env.length > 0 ? { env } : {}),
     ports: [
       { name: 'grpc', containerPort: PORTS.server, protocol: 'TCP' },
       { name: 'server-healthz', containerPort: PORTS.serverHealth, protocol: 'TCP' },
@@ -99,8 +105,24 @@ function serverContainer({ spec, config }: ServerInput): Container {
       { name: 'server-socket', mountPath: SOCKET_DIR },
       ...(tlsSecretName === undefined ? [] : [{ name: 'datastore-tls', mountPath: DATABASE_TLS_DIR, readOnly: true }]),
       ...(usesServingCert(spec) ? [{ name: 'serving-cert', mountPath: SERVING_CERT_DIR, readOnly: true }] : []),
+      ...vaultMounts(spec),
     ],
   };
+}
+
+/** The credentials of the database come from Secrets, so that the configuration file contains none. */
+function variablesOf({ datastore: { passwordSecretRef, aws } }: ServerInput['spec']): readonly EnvVar[] {
+  const from = (name: string, secretKeyRef: { readonly name: string; readonly key: string }): EnvVar => ({
+    name,
+    valueFrom: { secretKeyRef },
+  });
+  const credentials = aws?.credentialsSecretName;
+  return [
+    ...(passwordSecretRef ? [from(PASSWORD_VARIABLE, { ...passwordSecretRef })] : []),
+    ...(credentials === undefined
+      ? []
+      : AWS_CREDENTIALS.map(({ variable, key }) => from(variable, { name: credentials, key }))),
+  ];
 }
 
 function controllerManagerContainer({ config }: ServerInput): Container {
@@ -137,5 +159,6 @@ function volumesOf({ spec }: ServerInput): readonly Volume[] {
       ? []
       : [{ name: 'datastore-tls', secret: { secretName: tlsSecretName, defaultMode: KEY_MODE } }]),
     ...(usesServingCert(spec) ? [{ name: 'serving-cert', secret: { secretName: SERVING_CERT } }] : []),
+    ...vaultVolumes(spec),
   ];
 }

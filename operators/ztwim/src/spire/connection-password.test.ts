@@ -2,10 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { sampleServer } from '../testing/sample-inputs.test-support.ts';
 import { containsPassword } from './connection-password.ts';
 
-type Type = 'sqlite3' | 'postgres' | 'mysql';
+type Type = 'sqlite3' | 'postgres' | 'mysql' | 'aws_postgres' | 'aws_mysql';
 
-const contains = (databaseType: Type, connectionString: string): boolean =>
-  containsPassword(sampleServer({ spec: { datastore: { databaseType, connectionString } } }).spec.datastore);
+const contains = (databaseType: Type, connectionString: string): boolean => {
+  const aws = databaseType.startsWith('aws_') ? { aws: { region: 'eu-central-1' } } : {};
+  return containsPassword(
+    sampleServer({ spec: { datastore: { databaseType, connectionString, ...aws } } }).spec.datastore,
+  );
+};
 
 const REFERENCE = '$' + '{SPIRE_DB_PASSWORD}';
 
@@ -20,6 +24,8 @@ describe('containsPassword', () => {
     ['mysql', 'spire:canary@tcp(db:3306)/spire?parseTime=true'],
     ['mysql', 'spire:c@n/ry@tcp(db:3306)/spire'],
     ['mysql', 'spire:canary@/spire'],
+    ['aws_mysql', 'spire:canary@/spire'],
+    ['aws_postgres', 'user=spire password=canary'],
     ['mysql', `spire:canary${REFERENCE}@tcp(db)/spire`],
   ])('finds the password in the %s string %s', (type, text) => {
     expect(contains(type, text)).toBe(true);
@@ -37,6 +43,7 @@ describe('containsPassword', () => {
     ['mysql', `spire:${REFERENCE}@tcp(db:3306)/spire`],
     ['mysql', 'spire@tcp(db:3306)/spire'],
     ['mysql', 'tcp(db:3306)/spire'],
+    ['aws_mysql', 'spire:@tcp(db:3306)/spire?parseTime=true&allowCleartextPasswords=1&tls=true'],
   ])('finds none in the %s string %s', (type, text) => {
     expect(contains(type, text)).toBe(false);
   });

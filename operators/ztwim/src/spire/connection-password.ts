@@ -13,6 +13,8 @@ const PATTERNS: Readonly<Record<Datastore['databaseType'], readonly RegExp[]>> =
   sqlite3: [],
   postgres: [URL_PASSWORD, PARAMETER_PASSWORD],
   mysql: [DSN_PASSWORD],
+  aws_postgres: [URL_PASSWORD, PARAMETER_PASSWORD],
+  aws_mysql: [DSN_PASSWORD],
 };
 
 /** containsPassword returns whether a connection string contains a password, and not only a reference to one. */

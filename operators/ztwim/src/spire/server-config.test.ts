@@ -139,6 +139,26 @@ describe('serverConfig', () => {
         disable_migration: false,
       },
     ],
+    [
+      'PostgreSQL of AWS with credentials',
+      {
+        database_type: { aws_postgres: { region: 'eu-central-1' } },
+        connection_string: 'dbname=spire user=spire host=db.example.io port=5432 sslmode=require',
+        max_open_conns: 100,
+        max_idle_conns: 2,
+        disable_migration: false,
+      },
+    ],
+    [
+      'MySQL of AWS',
+      {
+        database_type: { aws_mysql: { region: 'us-east-2' } },
+        connection_string: 'spire:@tcp(db.example.io:3306)/spire?parseTime=true&allowCleartextPasswords=1&tls=true',
+        max_open_conns: 100,
+        max_idle_conns: 2,
+        disable_migration: false,
+      },
+    ],
   ])('configures the database for %s', (variant, expected) => {
     expect(read(SERVER_VARIANTS[variant]).plugins).toHaveProperty('DataStore', pluginOf('sql', expected));
   });

@@ -6,6 +6,7 @@ import { federationConfig } from './federation-config.ts';
 import type { IdentityHistory } from './identity-history.ts';
 import { AGENT, AUDIENCE, PORTS } from './names.ts';
 import { plugin } from './plugin.ts';
+import { upstreamConfig } from './upstream-config.ts';
 
 /** ServerConfigInput is what the configuration of a server follows from. */
 export interface ServerConfigInput {
@@ -71,6 +72,7 @@ function unescapedConfig(input: ServerConfigInput): object {
         ? plugin('disk', { keys_path: keysPath(values, input.history) })
         : plugin('memory', {}),
       NodeAttestor: plugin('k8s_psat', { clusters: [{ [values.clusterName]: attestedCluster(namespace) }] }),
+      UpstreamAuthority: upstreamConfig(spec, namespace),
       Notifier: plugin('k8sbundle', { config_map: values.bundleConfigMap, namespace }),
     },
   };
@@ -89,9 +91,14 @@ export const DATABASE_TLS_DIR = '/run/spire/db/certs';
 /** DATABASE_TLS_KEYS are the keys that a Secret with the certificates of a database connection may have. */
 export const DATABASE_TLS_KEYS = { ca: 'ca.crt', certificate: 'tls.crt', key: 'tls.key' } as const;
 
+/** isMysql reports whether a type of database is one of MySQL. */
+export function isMysql(type: SpireServer['spec']['datastore']['databaseType']): boolean {
+  return type === 'mysql' || type === 'aws_mysql';
+}
+
 /** PostgreSQL's client finds the files in the connection string, but MySQL's only here. */
 function mysqlTls({ spec: { datastore }, databaseTlsKeys }: ServerConfigInput): object {
-  if (datastore.databaseType !== 'mysql' || datastore.tlsSecretName === undefined) return {};
+  if (!isMysql(datastore.databaseType) || datastore.tlsSecretName === undefined) return {};
   const { ca, certificate, key } = DATABASE_TLS_KEYS;
   const keys = databaseTlsKeys ?? Object.values(DATABASE_TLS_KEYS);
   const hasClient = keys.includes(certificate) && keys.includes(key);
@@ -104,9 +111,10 @@ function mysqlTls({ spec: { datastore }, databaseTlsKeys }: ServerConfigInput): 
 
 function databaseConfig(input: ServerConfigInput): object {
   const { datastore } = input.spec;
-  const { databaseType, connectionString, maxOpenConns, maxIdleConns, connMaxLifetime, disableMigration } = datastore;
+  const { databaseType, connectionString, maxOpenConns, maxIdleConns, connMaxLifetime, disableMigration, aws } =
+    datastore;
   return {
-    database_type: databaseType,
+    database_type: aws ? { [databaseType]: { region: aws.region } } : databaseType,
     connection_string:
       databaseType === 'sqlite3' ? databasePath(connectionString, input.values, input.history) : connectionString,
     max_open_conns: maxOpenConns,

@@ -82,7 +82,46 @@ const connections = {
   connMaxLifetime: fc.integer({ min: 0, max: 100_000 }),
   disableMigration: flag,
 };
+const upstreamAuthority = fc.oneof(
+  fc.record({
+    vault: fc.record(
+      {
+        address: domain.map((host) => `https://${host}`),
+        namespace: label,
+        pkiMountPoint: label,
+        caSecretRef: fc.record({ name: label, key: label }, { requiredKeys: ['name'] }),
+        kubernetesAuth: fc.record(
+          { role: label, mountPoint: label, audience: fc.constantFrom('vault', 'a$b') },
+          { requiredKeys: ['role'] },
+        ),
+      },
+      { requiredKeys: ['address', 'kubernetesAuth'] },
+    ),
+  }),
+  fc.record({
+    certManager: fc.record(
+      { issuerName: domain, issuerKind: fc.constant('ClusterIssuer'), issuerGroup: domain },
+      { requiredKeys: ['issuerName'] },
+    ),
+  }),
+);
+
+const { passwordSecretRef: _, ...withoutPassword } = connections;
 const database = fc.oneof(
+  fc.record({
+    datastore: fc.record(
+      {
+        databaseType: fc.constantFrom('aws_postgres', 'aws_mysql'),
+        connectionString: fc.constant('spire:@tcp(db:3306)/spire?parseTime=true'),
+        aws: fc.record(
+          { region: fc.constantFrom('us-east-2', 'eu-central-1'), credentialsSecretName: label },
+          { requiredKeys: ['region'] },
+        ),
+        ...withoutPassword,
+      },
+      { requiredKeys: ['databaseType', 'connectionString', 'aws'] },
+    ),
+  }),
   fc.record({ datastore: some(connections) }),
   fc.record({
     replicas: fc.integer({ min: 1, max: 5 }),
@@ -113,6 +152,7 @@ const server = fc
       }),
       persistence: some({ size: fc.constant('2Gi'), storageClass: label }),
       federation,
+      upstreamAuthority,
       ingress,
       deletion: some({ persistentVolumeClaims: fc.constantFrom('Retain', 'Delete') }),
     }),

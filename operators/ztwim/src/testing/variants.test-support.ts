@@ -87,6 +87,45 @@ export const SERVER_VARIANTS: Variants<ServerOverrides> = {
       },
     },
   },
+  'PostgreSQL of AWS with credentials': {
+    spec: {
+      replicas: 2,
+      datastore: {
+        databaseType: 'aws_postgres',
+        connectionString: 'dbname=spire user=spire host=db.example.io port=5432 sslmode=require',
+        aws: { region: 'eu-central-1', credentialsSecretName: 'aws' },
+      },
+    },
+  },
+  'MySQL of AWS': {
+    spec: {
+      datastore: {
+        databaseType: 'aws_mysql',
+        connectionString: 'spire:@tcp(db.example.io:3306)/spire?parseTime=true&allowCleartextPasswords=1&tls=true',
+        aws: { region: 'us-east-2' },
+      },
+    },
+  },
+  'a CA of Vault': {
+    spec: {
+      upstreamAuthority: {
+        vault: {
+          address: 'https://vault.example.io:8200',
+          namespace: 'team',
+          pkiMountPoint: 'pki/spire',
+          caSecretRef: { name: 'vault-ca', key: 'ca.pem' },
+          kubernetesAuth: { role: 'spire', mountPoint: 'cluster-one', audience: 'https://vault.example.io' },
+        },
+      },
+    },
+  },
+  'a CA of Vault with defaults': {
+    spec: { upstreamAuthority: { vault: { address: 'https://vault.example.io', kubernetesAuth: { role: 'spire' } } } },
+  },
+  'a CA of cert-manager': {
+    spec: { upstreamAuthority: { certManager: { issuerName: 'root', issuerKind: 'ClusterIssuer' } } },
+    config: { certificateRequests: true },
+  },
   'federation with SPIFFE': { spec: { federation: { federatesWith: peers }, ingress } },
   'federation without peers on OpenShift': { spec: { federation: {} }, isOpenShift: true },
   'federation with ACME': {

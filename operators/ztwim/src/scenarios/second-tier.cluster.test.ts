@@ -1,0 +1,56 @@
+import { ConfigMap, Role, Secret } from '@bowline/kubernetes';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { SINGLETON } from '../api/names.ts';
+import { SpireServer } from '../api/spire-server.ts';
+import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
+import { OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
+import { refusalOf } from './refusal.test-support.ts';
+
+const KEY = { name: SINGLETON };
+const inOperands = (name: string) => ({ namespace: OPERANDS, name });
+/** Workloads are changed at most twice a second. */
+const PACE_MS = 500;
+
+let c: ZtwimCluster;
+beforeAll(async () => {
+  c = await ztwimCluster({ config: { certificateRequests: true } });
+  await c.createAll();
+  await c.untilReason(ZeroTrustWorkloadIdentityManager, 'Ready', 'Ready');
+}, 120_000);
+afterAll(() => c[Symbol.asyncDispose](), 60_000);
+
+async function changeServer(spec: object): Promise<void> {
+  await c.clock.advance(PACE_MS);
+  await c.admin.patch(SpireServer, KEY, { type: 'merge', body: { spec } });
+}
+
+async function untilConfigured(text: string): Promise<void> {
+  await c.until(ConfigMap, inOperands('spire-server'), ({ data }) => Boolean(data?.['server.conf']?.includes(text)));
+}
+
+it('scenario 58 a database of AWS needs its region, and waits for the Secret with its credentials', async () => {
+  const datastore = { databaseType: 'aws_mysql', connectionString: 'spire:@tcp(db:3306)/spire?parseTime=true' };
+  const { causes } = await refusalOf(changeServer({ datastore }));
+  expect(causes.map(({ field }) => field)).toContain('spec.datastore.aws');
+  await changeServer({ datastore: { ...datastore, aws: { region: 'us-east-2', credentialsSecretName: 'aws' } } });
+  expect(await c.untilReason(SpireServer, 'ConfigurationValid', 'SecretMissing')).toContain('aws');
+  const data = { aws_access_key_id: 'aWQ=', aws_secret_access_key: 'Y2FuYXJ5' };
+  await c.admin.create(Secret, { metadata: inOperands('aws'), data });
+  await untilConfigured('"region": "us-east-2"');
+  await changeServer({ datastore: null });
+});
+
+it('scenario 59 either Vault or cert-manager signs the CA, and the server may create only what it needs', async () => {
+  const vault = { address: 'https://vault.example.io', kubernetesAuth: { role: 'spire' } };
+  const certManager = { issuerName: 'root' };
+  const { message } = await refusalOf(changeServer({ upstreamAuthority: { vault, certManager } }));
+  expect(message).toContain('exactly one of vault and certManager');
+  await changeServer({ upstreamAuthority: { certManager } });
+  await untilConfigured('"issuer_name": "root"');
+  const role = inOperands('spire-server-certificate-requests');
+  expect((await c.admin.get(Role, role)).rules?.[0]?.resources).toEqual(['certificaterequests']);
+  await changeServer({ upstreamAuthority: { certManager: null, vault } });
+  await untilConfigured('"k8s_auth_role_name": "spire"');
+  await c.untilGone(Role, role);
+  await changeServer({ upstreamAuthority: null });
+});
