@@ -10,6 +10,8 @@ import { SINGLETON } from './api/names.ts';
 import { OPERAND_KINDS } from './api/operand-kinds.ts';
 import { ZeroTrustWorkloadIdentityManager } from './api/zero-trust-workload-identity-manager.ts';
 import { AUTHORITY_SECRET, createAuthority, OPERATOR } from './certificates/authority.ts';
+import { renderCommand } from './commands/render-command.ts';
+import { statusCommand } from './commands/status-command.ts';
 import { type Config, config } from './config.ts';
 import { cleanUp as cleanUpConfig } from './config-controller/clean-up.ts';
 import { configController } from './config-controller/controller.ts';
@@ -76,6 +78,7 @@ export const ztwim: Operator = defineOperator({
     ...grantedPermissions(given),
     ...authorityPermissions(AUTHORITY_SECRET),
   ],
+  commands: [statusCommand, renderCommand],
   samples,
   local,
 });

@@ -28,6 +28,20 @@ describe('commandsToTry', () => {
     expect(commandsToTry([withSample, withTries], undefined, {})).toEqual(tries);
   });
 
+  it('starts with all objects, and one command of every operator that does more than read, if several have kinds', () => {
+    const inCategory = (operator: typeof badge, ...suggestedCommands: readonly string[]) => ({
+      ...operator,
+      resources: badge.resources.map((each) => ({
+        ...each,
+        definition: { ...each.definition, categories: ['bowline'] },
+      })),
+      local: { suggestedCommands },
+    });
+    const first = inCategory(badge, 'kubectl get badges', 'kubectl patch badge b', 'kubectl delete badge b');
+    const tries = ['kubectl get bowline -A', 'kubectl patch badge b', 'bowline sticker peel a', events];
+    expect(commandsToTry([first, inCategory(sticker, 'kubectl describe c'), withTries], undefined, {})).toEqual(tries);
+  });
+
   it('includes the kubeconfig, and the command that started Bowline', () => {
     expect(commandsToTry([withTries], '/tmp/k', { npm_lifecycle_event: 'start' })).toEqual([
       'npm run bowline -- sticker peel a --kubeconfig /tmp/k',

@@ -1,7 +1,7 @@
 import { ConfigMap, StatefulSet } from '@bowline/kubernetes';
 import { awaitTurn, type TurnResult, trustDomainOf } from '../cascade/await-turn.ts';
 import { trustDomainsIn } from '../cascade/bundle-domains.ts';
-import type { Acting } from '../operand/act-or-hold.ts';
+import type { Acting } from '../operand/acting.ts';
 import { historyOf } from '../operand/identity-change.ts';
 import { isRolledOut } from '../operand/workload-health.ts';
 import { SERVER_CONF } from '../server/server-services.ts';

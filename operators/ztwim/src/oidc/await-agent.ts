@@ -2,7 +2,7 @@ import { ConfigMap, DaemonSet } from '@bowline/kubernetes';
 import { AGENT_HASH } from '../agent/agent-daemon-set.ts';
 import { AGENT_CONF } from '../agent/agent-input.ts';
 import { awaitTurn, type TurnResult, trustDomainOf } from '../cascade/await-turn.ts';
-import type { Acting } from '../operand/act-or-hold.ts';
+import type { Acting } from '../operand/acting.ts';
 import { historyOf } from '../operand/identity-change.ts';
 import { isRolledOut } from '../operand/workload-health.ts';
 import { AGENT, OIDC_PROVIDER } from '../spire/names.ts';

@@ -2,13 +2,12 @@ import { Secret } from '@bowline/kubernetes';
 import type { ReconcileResult } from '@bowline/runtime';
 import { soonest, type WrittenCertificate, writeCertificate } from '../certificates/write-certificate.ts';
 import { objectLabels } from '../objects/labels.ts';
-import { combinePodSettings } from '../objects/operand-input.ts';
 import { actOrHold } from '../operand/act-or-hold.ts';
-import { isOpenShift } from '../operand/platform.ts';
+import { inputOf } from '../operand/acting.ts';
+import { platformOf } from '../operand/platform.ts';
 import { referencedSecrets } from '../operand/referenced-secrets.ts';
 import { reportInvalid, reportTurn } from '../operand/report.ts';
 import { settingsAgree } from '../operand/settings-agree.ts';
-import { jwtIssuerProblem, namespaceProblem, validity } from '../operand/validity.ts';
 import { writeOperand } from '../operand/write-operand.ts';
 import { oidcDomains } from '../spire/oidc-config.ts';
 import { awaitAgent } from './await-agent.ts';
@@ -16,6 +15,7 @@ import { oidcCleanup } from './clean-up.ts';
 import type { OidcContext } from './controller.ts';
 import { certificateSecret, type OidcInput, oidcComponent } from './oidc-input.ts';
 import { oidcObjects } from './oidc-objects.ts';
+import { oidcValidity } from './oidc-validity.ts';
 
 /** reconcile brings the objects of the OIDC discovery provider to the state that the five objects describe. */
 export async function reconcile(context: OidcContext): Promise<ReconcileResult> {
@@ -24,24 +24,14 @@ export async function reconcile(context: OidcContext): Promise<ReconcileResult> 
   const { object, deps, get } = context;
   const references = object.spec.tls ? [{ name: object.spec.tls.secretName }] : [];
   const secrets = referencedSecrets((key) => get(Secret, key), deps.config.operandNamespace, references);
-  const valid = validity(
-    namespaceProblem(acting.parent, deps.config),
-    jwtIssuerProblem(acting.values.jwtIssuer),
-    secrets.problem,
-  );
+  const valid = oidcValidity(acting, deps.config, secrets.problem);
   const agreed = settingsAgree(acting, 'SpireOIDCDiscoveryProvider');
   const general = [acting.source, valid, agreed];
   if (!valid.status) return reportInvalid(context, 'SpireOIDCDiscoveryProvider', general);
   const turn = await awaitAgent(context, acting);
   if (turn.type === 'wait') return reportTurn(context, 'SpireOIDCDiscoveryProvider', general, turn);
   if (turn.type === 'overdue') context.event('Warning', 'CascadeNotAwaited', turn.message);
-  const input: OidcInput = {
-    spec: object.spec,
-    pods: combinePodSettings(acting.parent.spec, object.spec),
-    values: acting.values,
-    config: deps.config,
-    isOpenShift: isOpenShift(context),
-  };
+  const input = inputOf(acting, object, platformOf(context));
   let certificate: WrittenCertificate = {};
   const outcome = await writeOperand(context, {
     parent: acting.parent,

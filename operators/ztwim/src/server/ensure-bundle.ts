@@ -14,6 +14,14 @@ export function isBundle({ metadata }: KubernetesObject): boolean {
   return metadata?.annotations?.[BUNDLE_ANNOTATION] !== undefined;
 }
 
+/** bundleConfigMap returns the ConfigMap of the trust bundle as it is created: without content. */
+export function bundleConfigMap(input: ServerInput): ConfigMap {
+  const { config, values } = input;
+  const labels = objectLabels(input, serverComponent(input));
+  const annotations = { [BUNDLE_ANNOTATION]: 'true' };
+  return { metadata: { namespace: config.operandNamespace, name: values.bundleConfigMap, labels, annotations } };
+}
+
 /**
  * ensureBundle creates the ConfigMap of the trust bundle if there is none. Only SPIRE writes its content, and one that
  * belongs to somebody else is used as it is.
@@ -44,9 +52,7 @@ async function create({ createOnce }: ServerContext, input: ServerInput): Promis
     message,
   });
   try {
-    const labels = objectLabels(input, serverComponent(input));
-    const annotations = { [BUNDLE_ANNOTATION]: 'true' };
-    await createOnce(ConfigMap, key, () => ({ metadata: { ...key, labels, annotations } }), { labels: MANAGED_BY });
+    await createOnce(ConfigMap, key, () => bundleConfigMap(input), { labels: MANAGED_BY });
     return condition(`SPIRE writes the bundle to the ConfigMap ${key.name}`);
   } catch (error) {
     if (!isForeign(error)) throw error;

@@ -4,12 +4,11 @@ import { ANNOTATIONS } from '../api/names.ts';
 import { SpireServer } from '../api/spire-server.ts';
 import { soonest, type WrittenCertificate, writeCertificate } from '../certificates/write-certificate.ts';
 import { objectLabels } from '../objects/labels.ts';
-import { combinePodSettings } from '../objects/operand-input.ts';
 import { actOrHold } from '../operand/act-or-hold.ts';
+import { inputOf } from '../operand/acting.ts';
 import type { OperandCondition } from '../operand/condition.ts';
-import { isOpenShift } from '../operand/platform.ts';
+import { platformOf } from '../operand/platform.ts';
 import { reportInvalid } from '../operand/report.ts';
-import { bundleProblem, federationProblem, jwtIssuerProblem, namespaceProblem, validity } from '../operand/validity.ts';
 import { writeOperand } from '../operand/write-operand.ts';
 import {
   type Identity,
@@ -20,22 +19,14 @@ import {
 } from '../spire/identity-history.ts';
 import { SERVER } from '../spire/names.ts';
 import { serviceNames } from '../spire/oidc-config.ts';
-import { checkTtls } from '../spire/ttl-rules.ts';
 import { serverCleanup } from './clean-up.ts';
 import type { ServerContext } from './controller.ts';
-import {
-  databaseTlsProblem,
-  datastoreProblem,
-  iamProblem,
-  reportPlainTextPassword,
-  secretsOf,
-  tlsKeysOf,
-} from './datastore.ts';
+import { databaseTlsProblem, reportPlainTextPassword, secretsOf, tlsKeysOf } from './datastore.ts';
 import { ensureBundle, isBundle } from './ensure-bundle.ts';
 import { type ServerInput, serverComponent, usesServingCert } from './server-input.ts';
 import { serverObjects } from './server-objects.ts';
 import { SERVING_CERT } from './server-services.ts';
-import { certManagerProblem } from './upstream.ts';
+import { serverValidity, ttlValidity } from './server-validity.ts';
 
 /** reconcile brings the objects of the SPIRE server to the state that the five objects describe. */
 export async function reconcile(context: ServerContext): Promise<ReconcileResult> {
@@ -44,28 +35,14 @@ export async function reconcile(context: ServerContext): Promise<ReconcileResult
   const { object, deps } = context;
   reportPlainTextPassword(context);
   const ttls = ttlCondition(context);
-  const { trustDomain, jwtIssuer, bundleConfigMap } = acting.values;
   const secrets = secretsOf(context);
   const known = readHistory(object.metadata?.annotations?.[ANNOTATIONS.history]);
-  const valid = validity(
-    namespaceProblem(acting.parent, deps.config),
-    jwtIssuerProblem(jwtIssuer),
-    bundleProblem(bundleConfigMap),
-    federationProblem(object.spec.federation?.federatesWith, trustDomain),
-    datastoreProblem(object, known, trustDomain),
-    iamProblem(object),
-    certManagerProblem(object.spec, deps.config),
-    secrets.problem,
-    databaseTlsProblem(context),
-  );
+  const secretProblem = secrets.problem ?? databaseTlsProblem(context);
+  const valid = serverValidity(object, acting, deps.config, { history: known, secretProblem });
   if (!ttls.status || !valid.status) return reportInvalid(context, 'SpireServer', [acting.source, valid, ttls]);
   const input: ServerInput = {
-    spec: object.spec,
-    pods: combinePodSettings(acting.parent.spec, object.spec),
-    values: acting.values,
+    ...inputOf(acting, object, platformOf(context)),
     history: await recordIdentity(context, known, acting.values),
-    config: deps.config,
-    isOpenShift: isOpenShift(context),
     secretsHash: secrets.hash,
     databaseTlsKeys: tlsKeysOf(context),
   };
@@ -126,8 +103,7 @@ async function recordIdentity(
 }
 
 function ttlCondition({ object, event }: ServerContext): OperandCondition {
-  const { result, message } = checkTtls(object.spec);
-  if (result === 'warning') event('Warning', 'TTLConfigurationWarning', message);
-  const reasons = { valid: 'TTLValidationSucceeded', warning: 'TTLValidationWarning', invalid: 'TTLValidationFailed' };
-  return { type: 'TTLConfigurationValid', status: result !== 'invalid', reason: reasons[result], message };
+  const condition = ttlValidity(object);
+  if (condition.reason === 'TTLValidationWarning') event('Warning', 'TTLConfigurationWarning', condition.message);
+  return condition;
 }
