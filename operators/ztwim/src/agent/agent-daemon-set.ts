@@ -12,6 +12,9 @@ const CONFIG_DIR = '/opt/spire/conf/agent';
 const TOKEN_DIR = '/var/run/secrets/tokens';
 const TOKEN_SECONDS = 7200;
 
+/** BUNDLE_VOLUME is the volume with the trust bundle. */
+export const BUNDLE_VOLUME = 'bundle';
+
 /** AGENT_HASH is the annotation of the pods whose change restarts the agents. */
 export const AGENT_HASH = 'ztwim.openshift.io/spire-agent-config-hash';
 
@@ -87,7 +90,7 @@ function mountsOf(input: AgentInput): {
     volumes: [
       { name: 'agent-config', configMap: { name: AGENT } },
       { name: 'agent-persistence', emptyDir: {} },
-      { name: 'bundle', configMap: { name: values.bundleConfigMap } },
+      { name: BUNDLE_VOLUME, configMap: { name: values.bundleConfigMap } },
       {
         name: 'token',
         projected: {
@@ -100,7 +103,7 @@ function mountsOf(input: AgentInput): {
     volumeMounts: [
       { name: 'agent-config', mountPath: CONFIG_DIR, readOnly: true },
       { name: 'agent-persistence', mountPath: '/var/lib/spire' },
-      { name: 'bundle', mountPath: BUNDLE_DIR, readOnly: true },
+      { name: BUNDLE_VOLUME, mountPath: BUNDLE_DIR, readOnly: true },
       { name: 'token', mountPath: TOKEN_DIR, readOnly: true },
       { name: 'agent-socket', mountPath: spec.socketPath },
       ...(kubeletCA ? [{ name: 'kubelet-ca', mountPath: kubeletCA.folder, readOnly: true }] : []),

@@ -8,7 +8,7 @@ import {
   ServiceAccount,
   StatefulSet,
 } from '@bowline/kubernetes';
-import { controller } from '@bowline/runtime';
+import { changed, controller } from '@bowline/runtime';
 import { FINALIZERS, SINGLETON } from '../api/names.ts';
 import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
 import { SpireAgent } from '../api/spire-agent.ts';
@@ -19,7 +19,10 @@ import type { Deps } from '../deps.ts';
 import { configChanged, inCluster, inNamespace, ofSingletons, ofWorkloads } from '../operand/sources.ts';
 import { Route } from '../third-party/route.ts';
 import { SecurityContextConstraints } from '../third-party/security-context-constraints.ts';
-import { nodeView } from './kubelet-access.ts';
+import { type NodeView, nodeView } from './kubelet-access.ts';
+
+/** Kubelet reports the state of every node every few minutes. */
+const versionChanged = changed((before: NodeView, after) => before.kubeletVersion !== after.kubeletVersion);
 
 /** agentController watches the SpireAgent, what its configuration follows from, and its objects. */
 export const agentController = controller(SpireAgent, {
@@ -39,7 +42,7 @@ export const agentController = controller(SpireAgent, {
   .owns(ConfigMap, { ...inNamespace, remove: true })
   .owns(SecurityContextConstraints, { ...inCluster, remove: true, optional: true })
   .watches(Route, { ...inNamespace, optional: true, map: () => [] })
-  .watches(Node, { view: nodeView, map: () => [{ name: SINGLETON }] })
+  .watches(Node, { view: nodeView, when: versionChanged, map: () => [{ name: SINGLETON }] })
   .watches(DaemonSet, ofWorkloads)
   .watches(StatefulSet, ofWorkloads)
   .applies(DaemonSet, { remove: true, namespaces: inNamespace.namespaces })

@@ -8,6 +8,7 @@ import type { Config } from '../config.ts';
 import { MANAGED_BY } from '../objects/labels.ts';
 import type { OperandCondition } from '../operand/condition.ts';
 import { isForeign } from '../operand/is-foreign.ts';
+import { isRefusal } from '../operand/is-refusal.ts';
 import { contentHash, hashOf, type SecretView } from '../operand/referenced-secrets.ts';
 import { currentRecord, writeRecord } from './issued-record.ts';
 
@@ -38,7 +39,7 @@ export interface CertificateRequest {
 
 /** WrittenCertificate is the result of writing a certificate. */
 export interface WrittenCertificate {
-  /** Set if the Secret belongs to someone else. */
+  /** Set if the Secret belongs to someone else, or the API server refused it. */
   readonly problem?: OperandCondition | undefined;
   /** In how many milliseconds it has to be checked again. Undefined while there is no CA, whose creation causes another run. */
   readonly checkAfterMs?: number | undefined;
@@ -69,8 +70,9 @@ export async function writeCertificate(
   try {
     await apply(Secret, desired, { labels: MANAGED_BY });
   } catch (error) {
-    if (!isForeign(error)) throw error;
-    const problem = { type: condition, status: false, reason: 'ResourceConflict', message: error.message };
+    if (!isForeign(error) && !isRefusal(error)) throw error;
+    const reason = isForeign(error) ? 'ResourceConflict' : 'Failed';
+    const problem = { type: condition, status: false, reason, message: error.message };
     return { problem, checkAfterMs: MIN_CHECK_MS };
   }
   return checkAfter(checkAt);

@@ -11,7 +11,8 @@ import type { OidcContext } from './controller.ts';
 import { OIDC_CONF } from './oidc-input.ts';
 
 /** awaitAgent decides whether the OIDC discovery provider may use the trust domain of the acting configuration. */
-export function awaitAgent({ get, deps, clock }: OidcContext, acting: Acting): Promise<TurnResult> {
+export async function awaitAgent({ get, deps, clock }: OidcContext, acting: Acting): Promise<TurnResult> {
+  if (deps.config.createOnly) return { type: 'act' };
   const { operandNamespace: namespace } = deps.config;
   const { trustDomain: wanted } = acting.values;
   const rendered = trustDomainOf(get(ConfigMap, { namespace, name: OIDC_PROVIDER })?.data?.[OIDC_CONF], 'workload_api');

@@ -1,5 +1,5 @@
 import { type KubernetesObject, keyOf, type ObjectKey, type Resource } from '@bowline/kubernetes';
-import { ApiError, isInvalid } from '@bowline/runtime/client';
+import { isInvalid } from '@bowline/runtime/client';
 import type { ApplyOptions, OwnershipOptions, WriteResult } from '@bowline/runtime/writing';
 import { ANNOTATIONS } from '../api/names.ts';
 import type { Child } from '../objects/child.ts';
@@ -8,6 +8,7 @@ import type { RolloutPace } from '../rollout/rollout-pace.ts';
 import type { OperandCondition } from './condition.ts';
 import { invalidTemplate } from './invalid-template.ts';
 import { isForeign } from './is-foreign.ts';
+import { isRefusal } from './is-refusal.ts';
 
 /** ChildWriter is the part of a run's context that writes objects of any kind. */
 export interface ChildWriter {
@@ -143,14 +144,6 @@ async function writeChild(
     if (isRefusal(error)) return { type, status: false, reason: 'Failed', message: error.message };
     throw error;
   }
-}
-
-/** The statuses with which the API server refuses an object that it may accept after someone changes something else. */
-const REFUSALS: ReadonlySet<number> = new Set([400, 403, 404, 413, 422]);
-
-/** isRefusal reports whether the API server refused an object, so that writing it again at once is useless. */
-function isRefusal(error: unknown): error is ApiError {
-  return error instanceof ApiError && REFUSALS.has(error.status);
 }
 
 /** templateOf returns the pod template of a workload as text; undefined for other objects. */

@@ -13,6 +13,7 @@ import { SpireAgent } from '../api/spire-agent.ts';
 import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import { OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
+import { untilEvent } from './deletion.test-support.ts';
 
 const KEY = { name: SINGLETON };
 const WORKLOADS = [
@@ -65,6 +66,7 @@ describe('a change of', () => {
     const before = await generations();
     await change({ clusterName: 'staging' });
     await c.until(SpireAgent, KEY, ({ spec }) => spec.clusterName === 'staging');
+    await untilEvent(c, 'ZeroTrustWorkloadIdentityManager', 'ConfigPropagated', 'SpireAgent');
     await untilServer('"staging"');
     await c.until(
       ConfigMap,
@@ -79,6 +81,26 @@ describe('a change of', () => {
       entryIDPrefix: 'staging',
       entryIDPrefixCleanup: 'prod',
     });
+  });
+
+  it('scenario 16 the cluster name or the bundle does not reach the agents while the server is held', async () => {
+    const [, agent] = await generations();
+    await c.admin.patch(SpireServer, KEY, { type: 'merge', body: { spec: { caValidity: '30m' } } });
+    await c.untilReason(SpireServer, 'Ready', 'TTLValidationFailed');
+    await change({ clusterName: 'other' });
+    await c.until(SpireAgent, KEY, ({ status }) =>
+      Boolean(status?.conditions?.some(({ message }) => message.includes('uses the cluster name other'))),
+    );
+    await change({ clusterName: 'staging', bundleConfigMap: 'other-bundle' });
+    await c.until(SpireAgent, KEY, ({ status }) =>
+      Boolean(status?.conditions?.some(({ message }) => message.includes('has created the ConfigMap other-bundle'))),
+    );
+    expect((await generations())[1]).toBe(agent);
+    await change({ bundleConfigMap: 'spire-bundle' });
+    await c.admin.patch(SpireServer, KEY, { type: 'merge', body: { spec: { caValidity: null } } });
+    await c.untilReason(ZeroTrustWorkloadIdentityManager, 'Ready', 'Ready');
+    await c.idle();
+    expect((await generations())[1]).toBe(agent);
   });
 
   it('scenario 17 the trust domain gives the server new files and reaches agents and provider, and can be reverted', async () => {

@@ -9,6 +9,7 @@ import { SpireOIDCDiscoveryProvider } from '../api/spire-oidc-discovery-provider
 import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import { OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
+import { untilEvent } from './deletion.test-support.ts';
 
 const KEY = { name: SINGLETON };
 const SERVER = { namespace: OPERANDS, name: 'spire-server' };
@@ -59,6 +60,18 @@ it('scenario 38 pods that do not start are reported in order, and all operands b
     OPERAND_KINDS.map((kind) => `${kind} true`),
   );
   expect(await readyMetrics()).toEqual([...OPERAND_KINDS]);
+  await untilEvent(c, 'ZeroTrustWorkloadIdentityManager', 'OwnerReferenceSet', 'SpireServer');
+  await untilEvent(c, 'SpireServer', 'ConfigInherited', 'trustDomain');
+});
+
+it('scenario 38 an object that the API server refuses is reported, and stops no other one', async () => {
+  const ingress = { host: 'oidc.example.io', annotations: { 'not/a/key': '' } };
+  await c.admin.patch(SpireOIDCDiscoveryProvider, KEY, { type: 'merge', body: { spec: { ingress } } });
+  expect(await c.untilReason(SpireOIDCDiscoveryProvider, 'IngressAvailable', 'Failed')).toContain('not/a/key');
+  await c.untilReason(SpireOIDCDiscoveryProvider, 'DeploymentAvailable', 'DeploymentReady');
+  await untilOperands('Failed', 'waiting for SpireOIDCDiscoveryProvider(Failed)');
+  await c.admin.patch(SpireOIDCDiscoveryProvider, KEY, { type: 'merge', body: { spec: { ingress: null } } });
+  await c.untilReason(SpireOIDCDiscoveryProvider, 'Ready', 'Ready');
 });
 
 it('scenario 38 pods that crash are reported, and count only for operands that are required', async () => {
@@ -115,6 +128,7 @@ it('scenario 41 a socket path that differs is reported by both operands', async 
   await c.admin.patch(SpireAgent, KEY, { type: 'merge', body: { spec: { socketPath: '/run/other' } } });
   expect(await c.untilReason(SpiffeCSIDriver, 'SettingsAgree', 'SocketPathMismatch')).toContain('"/run/other"');
   await c.untilReason(SpireAgent, 'SettingsAgree', 'SocketPathMismatch');
+  await untilEvent(c, 'SpireAgent', 'SocketPathMismatch');
   await c.clock.advance(PACE_MS);
   await c.admin.patch(SpireAgent, KEY, { type: 'merge', body: { spec: { socketPath: '/run/spire/agent-sockets' } } });
   await c.untilReason(SpiffeCSIDriver, 'SettingsAgree', 'Agree');
@@ -127,10 +141,14 @@ it('scenario 42 a missing Secret holds the server, and a changed one restarts it
     connectionString: 'host=db user=spire password=$' + '{SPIRE_DB_PASSWORD}',
     passwordSecretRef: { name, key: 'password' },
   };
+  await change({ datastore: { ...datastore, connectionString: 'host=db user=spire password=canary' } });
+  expect(await untilEvent(c, 'SpireServer', 'PlainTextCredentials')).not.toContain('canary');
   await change({ datastore });
   await c.untilReason(SpireServer, 'ConfigurationValid', 'SecretMissing');
   const data = (text: string) => ({ password: Buffer.from(text).toString('base64') });
-  await c.admin.create(Secret, { metadata: { namespace: OPERANDS, name }, data: data('first') });
+  await c.admin.create(Secret, { metadata: { namespace: OPERANDS, name }, data: data('first\n') });
+  await c.untilReason(SpireServer, 'ConfigurationValid', 'InvalidConfiguration');
+  await c.admin.patch(Secret, { namespace: OPERANDS, name }, { type: 'merge', body: { data: data('first') } });
   const hash = (workload: StatefulSet) =>
     workload.spec?.template.metadata?.annotations?.['ztwim.openshift.io/secrets-hash'];
   const before = await c.until(StatefulSet, SERVER, (workload) => hash(workload) !== undefined);

@@ -3,6 +3,7 @@ import { REPLACED_LABEL } from '../api/names.ts';
 import { MANAGED_BY, objectLabels } from '../objects/labels.ts';
 import type { OperandCondition } from '../operand/condition.ts';
 import { isForeign } from '../operand/is-foreign.ts';
+import { isRefusal } from '../operand/is-refusal.ts';
 import type { ServerContext } from './controller.ts';
 import { type ServerInput, serverComponent } from './server-input.ts';
 
@@ -55,6 +56,7 @@ async function create({ createOnce }: ServerContext, input: ServerInput): Promis
     await createOnce(ConfigMap, key, () => bundleConfigMap(input), { labels: MANAGED_BY });
     return condition(`SPIRE writes the bundle to the ConfigMap ${key.name}`);
   } catch (error) {
+    if (isRefusal(error)) return { ...condition(error.message), status: false, reason: 'Failed' };
     if (!isForeign(error)) throw error;
     return condition(`SPIRE writes the bundle to the ConfigMap ${key.name}, which this operator did not create`);
   }
