@@ -39,7 +39,7 @@ export async function reconcile(context: OidcContext): Promise<ReconcileResult> 
     cleanup: oidcCleanup,
     conditions: [acting.source, agreed],
     valid,
-    more: async () => {
+    alongside: async () => {
       certificate = await ensureCertificate(context, input);
       return certificate.problem ? [certificate.problem] : [];
     },

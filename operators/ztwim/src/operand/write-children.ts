@@ -9,6 +9,7 @@ import type { OperandCondition } from './condition.ts';
 import { invalidTemplate } from './invalid-template.ts';
 import { isForeign } from './is-foreign.ts';
 import { isRefusal } from './is-refusal.ts';
+import { settleAll } from './settle-all.ts';
 
 /** ChildWriter is the part of a run's context that writes objects of any kind. */
 export interface ChildWriter {
@@ -32,6 +33,8 @@ export interface ChildrenOptions {
   readonly rollouts: RolloutPace;
   /** rolledOut is called when the pod template of the workload was changed. */
   readonly rolledOut: () => void;
+  /** alongside writes what is not rendered, unless nothing is written, and returns conditions. Defaults to none. */
+  readonly alongside?: (() => Promise<readonly OperandCondition[]>) | undefined;
 }
 
 /** No event reports that an object of someone else was handed over or deleted: caches hold only our objects. */
@@ -59,9 +62,8 @@ export interface WrittenChildren {
 }
 
 /**
- * writeChildren writes the objects of an operand in order, the workload last. The API server validates the pod template
- * first: if it refuses it, nothing is written. The workload is not written if its pods would find the objects of someone
- * else, or old ones.
+ * writeChildren writes the objects of an operand, the workload last. The API server validates the pod template first: if it
+ * refuses it, nothing is written. The workload is not written if its pods would find the objects of someone else, or old ones.
  */
 export async function writeChildren(
   writer: ChildWriter,
@@ -78,26 +80,55 @@ export async function writeChildren(
     if (waitMs > 0) return { conditions: [], isRefused: false, waitMs };
     options.rollouts.changed(name);
   }
-  const problems: OperandCondition[] = [];
-  let canStart = true;
-  for (const each of children) {
-    if (each === workload && !canStart) continue;
-    const problem = await writeChild(writer, each, each === workload ? unowned : owned, options);
-    if (!problem) continue;
-    problems.push(problem);
-    if (OF_PODS.has(each.resource.kind)) canStart = false;
-  }
+  const [problems, more] = await settleAll([
+    writeInOrder(writer, children, options),
+    options.alongside?.() ?? Promise.resolve([]),
+  ]);
   const retries = problems.flatMap(({ reason }) => RETRIES[reason] ?? []);
   if (retries.length > 0) writer.enqueue(writer.key, { afterMs: Math.min(...retries) });
   const types = new Set(children.map(({ condition }) => condition));
   return {
-    conditions: [...types].map((type) => problems.find((problem) => problem.type === type) ?? available(type)),
+    conditions: [
+      ...more,
+      ...[...types].map((type) => problems.find((problem) => problem.type === type) ?? available(type)),
+    ],
     isRefused: false,
   };
 }
 
+/**
+ * These kinds are written after others: a binding is refused while its role does not exist, and while no pod serves the
+ * webhooks, the API server would wait for them when it creates our own objects.
+ */
+const AFTER_OTHERS: ReadonlySet<string> = new Set([
+  'RoleBinding',
+  'ClusterRoleBinding',
+  'ValidatingWebhookConfiguration',
+]);
+
 /** The kinds that pods need to start. */
 const OF_PODS: ReadonlySet<string> = new Set(['ConfigMap', 'ServiceAccount']);
+
+/** writeInOrder writes objects that do not depend on each other at the same time, the workload last, and returns the problems. */
+async function writeInOrder(
+  writer: ChildWriter,
+  children: readonly Child[],
+  options: ChildrenOptions,
+): Promise<readonly OperandCondition[]> {
+  const others = children.slice(0, -1);
+  const isLater = ({ resource }: Child): boolean => AFTER_OTHERS.has(resource.kind);
+  const problems: OperandCondition[] = [];
+  let canStart = true;
+  for (const stage of [others.filter((each) => !isLater(each)), others.filter(isLater), children.slice(-1)]) {
+    const isWorkload = stage.length > 0 && stage[0] === children.at(-1);
+    if (isWorkload && !canStart) break;
+    const ownership = isWorkload ? unowned : owned;
+    const found = await settleAll(stage.map((each) => writeChild(writer, each, ownership, options)));
+    problems.push(...found.flatMap((problem) => problem ?? []));
+    canStart &&= !stage.some(({ resource }, index) => found[index] && OF_PODS.has(resource.kind));
+  }
+  return problems;
+}
 
 const RETRIES: Readonly<Record<string, number>> = { ResourceConflict: CONFLICT_RETRY_MS, Failed: REFUSED_RETRY_MS };
 

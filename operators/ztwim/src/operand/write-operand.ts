@@ -34,8 +34,8 @@ export interface OperandWrite {
   readonly conditions: readonly OperandCondition[];
   /** Whether the configuration is valid. The refusal of the pods replaces it. */
   readonly valid: OperandCondition;
-  /** more writes what is not rendered, after the other objects, and returns conditions. Defaults to none. */
-  readonly more?: (() => Promise<readonly OperandCondition[]>) | undefined;
+  /** alongside writes what is not rendered, with the other objects, and returns conditions. Defaults to none. */
+  readonly alongside?: (() => Promise<readonly OperandCondition[]>) | undefined;
   /** decide returns what happens to an object that is not rendered. Defaults to removing it. */
   readonly decide?: PruneOptions['decide'];
 }
@@ -57,13 +57,13 @@ const PRUNE_RETRY_MS = 300_000;
  */
 export async function writeOperand(context: OperandRun, write: OperandWrite): Promise<OperandOutcome> {
   const { deps } = context;
-  const { children, cleanup, conditions, valid, more = async () => [] } = write;
+  const { children, cleanup, conditions, valid, alongside } = write;
   const { kind } = cleanup;
   // A kind that the controller does not declare is still rejected, by its permissions.
   const writer = context as unknown as ChildWriter;
   const { createOnly } = deps.config;
   const rolledOut = () => deps.metrics.rolledOut(kind);
-  const written = await writeChildren(writer, children, { rollouts: deps.rollouts, createOnly, rolledOut });
+  const written = await writeChildren(writer, children, { rollouts: deps.rollouts, createOnly, rolledOut, alongside });
   if (written.waitMs !== undefined) return { type: 'waiting', requeueAfterMs: written.waitMs };
   if (written.isRefused) {
     reportInvalid(context, kind, [...conditions, ...written.conditions]);
@@ -72,7 +72,7 @@ export async function writeOperand(context: OperandRun, write: OperandWrite): Pr
   const health = healthOf(writer, children);
   // A workload that could not be written keeps its reason.
   const about = written.conditions.map((each) => (each.type === health?.type && each.status ? health : each));
-  const result = firstFalse([...conditions, valid, ...(await more()), ...about]);
+  const result = firstFalse([...conditions, valid, ...about]);
   reportOperand(context, kind, result);
   deps.metrics.configSynced(kind, write.parent);
   const isComplete = createOnly || (await pruneOperand(context, write, result, health?.status ?? false));

@@ -9,6 +9,7 @@ import { inputOf } from '../operand/acting.ts';
 import type { OperandCondition } from '../operand/condition.ts';
 import { platformOf } from '../operand/platform.ts';
 import { reportInvalid } from '../operand/report.ts';
+import { settleAll } from '../operand/settle-all.ts';
 import { writeOperand } from '../operand/write-operand.ts';
 import {
   type Identity,
@@ -53,9 +54,9 @@ export async function reconcile(context: ServerContext): Promise<ReconcileResult
     cleanup: serverCleanup,
     conditions: [acting.source, ttls],
     valid,
-    more: async () => {
-      const bundle = await ensureBundle(context, input);
-      certificate = await ensureCertificate(context, input);
+    alongside: async () => {
+      const [bundle, written] = await settleAll([ensureBundle(context, input), ensureCertificate(context, input)]);
+      certificate = written;
       return certificate.problem ? [bundle, certificate.problem] : [bundle];
     },
     decide: ({ kind }, kept) => (isBundle(kept) || (kind === 'Secret' && issuesCertificate(input)) ? 'keep' : 'remove'),
