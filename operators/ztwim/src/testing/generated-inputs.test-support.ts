@@ -142,6 +142,9 @@ const server = fc
     some({
       ...pods,
       ...log,
+      caValidity: fc.constantFrom('24h', '168h'),
+      defaultX509Validity: fc.constantFrom('1h', '2h30m'),
+      defaultJWTValidity: fc.constantFrom('5m', '90s'),
       caKeyType: fc.constantFrom('rsa-2048', 'rsa-4096', 'ec-p256', 'ec-p384'),
       jwtKeyType: fc.constantFrom('rsa-2048', 'ec-p256'),
       keyManager: flag.map((disk) => ({ diskEnabled: disk, memoryEnabled: disk === 'true' ? 'false' : 'true' })),
