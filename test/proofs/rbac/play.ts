@@ -21,14 +21,19 @@ export interface Outcome {
 export interface PlayOptions {
   readonly controlPlane: ControlPlaneAccess;
   readonly modifyRbac?: ((manifests: readonly RbacManifest[]) => readonly RbacManifest[]) | undefined;
+  /** The permission that is removed: `patch configmaps (ClusterRole)`. Defaults to none. */
+  readonly permission?: string | undefined;
 }
 
 /**
  * play runs an operator through its scenario. A wait that does not end fails it; once something was refused, longer waits are cut
  * short.
  */
-export async function play({ operator, open }: Scenario, { controlPlane, modifyRbac }: PlayOptions): Promise<Outcome> {
-  const performance = await open(controlPlane);
+export async function play(
+  { operator, open }: Scenario,
+  { controlPlane, modifyRbac, permission }: PlayOptions,
+): Promise<Outcome> {
+  const performance = await open(controlPlane, permission);
   const aborter = new AbortController();
   const timeout = new RenewableTimeout(() =>
     aborter.abort(new Error(`did not happen after the refusal of ${refusals.seen.join(', ')}`)),

@@ -2,6 +2,7 @@ import type { ControlPlaneAccess } from '@bowline/control-plane';
 import type { Cluster, RunningOperators } from '@bowline/control-plane/testing';
 import type { Clock } from '@bowline/machinery';
 import type { Operator } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 
 /** Stage is the environment of a scenario: a part of the control plane in which the operator runs. */
 export type Stage = Cluster & RunningOperators;
@@ -13,8 +14,12 @@ export type Stage = Cluster & RunningOperators;
  */
 export interface Scenario {
   readonly operator: Operator;
-  /** open prepares one run. */
-  open(controlPlane: ControlPlaneAccess): Performance | Promise<Performance>;
+  /** Whether only one run at a time is possible, because its objects have fixed cluster-scoped names. Defaults to false. */
+  readonly isExclusive?: boolean;
+  /** prepare installs what no run removes, once per control plane. */
+  prepare?(admin: Client): Promise<void>;
+  /** open prepares one run, without a permission: `patch configmaps (ClusterRole)`, or with all of them. */
+  open(controlPlane: ControlPlaneAccess, permission?: string): Performance | Promise<Performance>;
 }
 
 /** Performance is one run of a scenario with what it needs besides the cluster. */

@@ -13,6 +13,7 @@ import { parcelsScenario } from './scenarios/parcels.ts';
 import { previewScenario } from './scenarios/preview.ts';
 import { securedServicesScenario } from './scenarios/secured-services.ts';
 import { shopScenario } from './scenarios/shop.ts';
+import { ztwimScenario } from './scenarios/ztwim.ts';
 
 /**
  * scenarios are those of every operator whose permissions are checked. Scenarios without an owner come first: the others wait for
@@ -30,6 +31,7 @@ export const scenarios: readonly Scenario[] = [
   hsmSecretsScenario,
   securedServicesScenario,
   parcelsScenario,
+  ztwimScenario,
 ];
 
 /** unproved returns the operators exported by a folder that have no scenario: `name in file`. */
