@@ -30,6 +30,8 @@ export const ANNOTATIONS = {
   issued: 'ztwim.io/issued',
   /** On the ZeroTrustWorkloadIdentityManager: how its migration is controlled. */
   migration: 'ztwim.io/migration',
+  /** On the ZeroTrustWorkloadIdentityManager, as JSON: which of its values were migrated, and where the backup is. */
+  migrated: 'ztwim.io/migrated',
 } as const;
 
 /** REPLACED_LABEL marks a bundle ConfigMap that is no longer in use. */

@@ -1,21 +1,32 @@
+import type { KubernetesObject } from '@bowline/kubernetes';
 import { BowlineError } from '@bowline/machinery';
 import { isConflict } from '@bowline/runtime/client';
 import { setOwner } from '@bowline/runtime/writing';
-import { ANNOTATIONS, SINGLETON } from '../api/names.ts';
+import { GROUP, SINGLETON } from '../api/names.ts';
 import { OPERAND_KINDS, type OperandKind } from '../api/operand-kinds.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import { OPERAND_RESOURCES } from '../operand/operand-kind.ts';
 import type { Singletons } from '../operand/singletons.ts';
+import { writeInheritance } from '../operand/write-inheritance.ts';
 import { pendingInheritance } from '../resolve/inheritance.ts';
 import { resolve } from '../resolve/resolve.ts';
 import type { ConfigContext } from './controller.ts';
 
-/** linkOperands gives every operand its owner and, if it acts, the values that it inherits. */
-export async function linkOperands(context: ConfigContext, { operands, shared }: Singletons): Promise<void> {
+/**
+ * linkOperands gives every operand its owner and, if it acts, the values that it inherits. With `onlyRepair`, it only
+ * repairs references to a deleted owner, because the garbage collector would delete the operand.
+ */
+export async function linkOperands(
+  context: ConfigContext,
+  { operands, shared }: Singletons,
+  { onlyRepair }: { readonly onlyRepair: boolean },
+): Promise<void> {
   for (const kind of OPERAND_KINDS) {
     const operand = operands[kind];
     if (!operand || operand.metadata?.deletionTimestamp !== undefined) continue;
+    if (onlyRepair && !hasOwner(operand)) continue;
     await own(context, kind, operand);
+    if (onlyRepair) continue;
     if (pendingInheritance(shared, kind, operand)) await propagate(context, kind, operands);
   }
 }
@@ -32,23 +43,18 @@ async function propagate(
   kind: OperandKind,
   operands: Singletons['operands'],
 ): Promise<void> {
-  const resource = OPERAND_RESOURCES[kind];
   const key = { name: SINGLETON };
   for (let attempt = 1; ; attempt++) {
     const [parent, operand] = await Promise.all([
       live.find(ZeroTrustWorkloadIdentityManager, key),
-      live.find(resource, key),
+      live.find(OPERAND_RESOURCES[kind], key),
     ]);
     if (!parent || !operand) return;
     const shared = resolve(parent, { ...operands, [kind]: operand });
     const inheritance = pendingInheritance(shared, kind, operand);
     if (!inheritance) return;
-    // With its uid, an operand that is deleted meanwhile is not created again.
-    const { uid, resourceVersion } = operand.metadata ?? {};
-    const annotations = { [ANNOTATIONS.inherited]: inheritance.annotation };
-    const body = { metadata: { ...key, uid, resourceVersion, annotations }, spec: inheritance.spec };
     try {
-      await live.patch(resource, key, { type: 'apply', force: true, body });
+      await writeInheritance(live, kind, operand, inheritance);
     } catch (error) {
       if (!isConflict(error) || attempt >= MAX_ATTEMPTS) throw error;
       continue;
@@ -56,6 +62,13 @@ async function propagate(
     event('Normal', 'ConfigPropagated', `${kind} has the values of this object`);
     return;
   }
+}
+
+function hasOwner({ metadata }: KubernetesObject): boolean {
+  const { kind } = ZeroTrustWorkloadIdentityManager;
+  return (metadata?.ownerReferences ?? []).some(
+    (each) => each.kind === kind && each.apiVersion.startsWith(`${GROUP}/`),
+  );
 }
 
 async function own(

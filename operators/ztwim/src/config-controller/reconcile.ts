@@ -1,5 +1,8 @@
 import type { ReconcileResult } from '@bowline/runtime';
 import { OPERAND_KINDS } from '../api/operand-kinds.ts';
+import { finishMigration } from '../migration/finish-migration.ts';
+import { migrate } from '../migration/migrate.ts';
+import { reportMigration } from '../migration/report-migration.ts';
 import type { OperandCondition } from '../operand/condition.ts';
 import { report } from '../operand/report.ts';
 import { readSingletons } from '../operand/singletons.ts';
@@ -11,12 +14,16 @@ import { linkOperands } from './link-operands.ts';
 import { effectiveConfig, operandStatus, operandsAvailable } from './status.ts';
 import { removeStrayWorkloads } from './stray-workloads.ts';
 
-/** reconcile links the operands, writes shared values into them, and reports about all of them. */
+/** reconcile migrates and links the operands, writes shared values into them, and reports about all of them. */
 export async function reconcile(context: ConfigContext): Promise<ReconcileResult> {
   const { object, status, event, deps } = context;
-  const singletons = readSingletons(context);
   deps.metrics.configSeen(object);
-  await linkOperands(context, singletons);
+  const begun = await migrate(context, readSingletons(context));
+  // A user who only wants to see the plan expects that nothing changes.
+  await linkOperands(context, readSingletons(context), { onlyRepair: begun.phase === 'Planned' });
+  const singletons = readSingletons(context);
+  const isApplied = begun.phase === 'Applied' && !begun.isRollingBack;
+  const migration = isApplied ? await finishMigration(context, singletons, begun.backup) : begun;
   await removeStrayWorkloads(context, singletons);
   const conflicts = conflictsIn(singletons.shared);
   for (const conflict of conflicts) {
@@ -32,8 +39,11 @@ export async function reconcile(context: ConfigContext): Promise<ReconcileResult
   report(context, [
     validityOf(context, singletons.shared),
     operandsAvailable(object.spec.requiredOperands, singletons),
+    reportMigration(context, migration),
   ]);
-  return undefined;
+  // It is retried with a growing delay, and everything else is reported.
+  if (migration.error !== undefined) throw migration.error;
+  return { requeueAfterMs: migration.requeueAfterMs };
 }
 
 /** Values that are missing or in conflict are reported by the operands that need them. */

@@ -8,8 +8,8 @@ import { certificateSecret, OIDC_CONF, type OidcInput, oidcComponent } from './o
 
 const CONFIG_DIR = '/run/spire/oidc/config';
 
-/** The annotation of the pods whose change restarts the provider. */
-const OIDC_HASH = 'ztwim.openshift.io/spire-oidc-discovery-provider-config-hash';
+/** OIDC_HASH is the annotation of the pods whose change restarts the provider. */
+export const OIDC_HASH = 'ztwim.openshift.io/spire-oidc-discovery-provider-config-hash';
 
 /** oidcDeployment returns the workload of the provider. */
 export function oidcDeployment(input: OidcInput, file: RenderedFile): Deployment {

@@ -1,10 +1,4 @@
-import {
-  type KubernetesObject,
-  MutatingWebhookConfiguration,
-  type Resource,
-  StatefulSet,
-  ValidatingWebhookConfiguration,
-} from '@bowline/kubernetes';
+import { type KubernetesObject, type Resource, StatefulSet } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { ANNOTATIONS, SINGLETON } from '../api/names.ts';
 import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
@@ -15,6 +9,7 @@ import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-ide
 import { COMPLETE, OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
 import { HeldWatches } from './held-watches.test-support.ts';
 import { refusalOf } from './refusal.test-support.ts';
+import { removeWebhooks } from './remove-webhooks.test-support.ts';
 
 const KEY = { name: SINGLETON };
 const IDENTITY = { trustDomain: 'example.io', clusterName: 'prod' };
@@ -193,21 +188,6 @@ describe('admission', () => {
 async function settle(c: ZtwimCluster): Promise<void> {
   await c.advanceTime(5_000, 1_000);
   await c.idle();
-}
-
-/** removeWebhooks deletes the webhooks, and waits until the API server no longer calls them. */
-async function removeWebhooks(c: ZtwimCluster): Promise<void> {
-  for (const kind of [ValidatingWebhookConfiguration, MutatingWebhookConfiguration] as const) {
-    const { items } = await c.admin.list<KubernetesObject>(kind);
-    for (const { metadata } of items) await c.admin.delete(kind, { name: metadata?.name ?? '' });
-  }
-  const refused = { metadata: { name: SINGLETON }, spec: {} } as never;
-  const isAccepted = () =>
-    c.admin.create(ZeroTrustWorkloadIdentityManager, refused, { dryRun: true }).then(
-      () => true,
-      () => false,
-    );
-  await expect.poll(isAccepted, { timeout: 30_000, interval: 50 }).toBe(true);
 }
 
 describe('admission right after a change', () => {

@@ -43,7 +43,9 @@ describe('shared values', () => {
     await using c = await ztwimCluster();
     await c.createOne(SpireServer, { trustDomain: 'own.io' });
     await c.createOne(SpireAgent);
-    await c.createOne(ZeroTrustWorkloadIdentityManager, { clusterName: 'prod', jwtIssuer: 'https://a.io' });
+    const metadata = { name: SINGLETON, annotations: { [ANNOTATIONS.migration]: 'disabled' } };
+    const spec = { clusterName: 'prod', jwtIssuer: 'https://a.io' };
+    await c.admin.create(ZeroTrustWorkloadIdentityManager, { metadata, spec });
     await c.untilReason(SpireAgent, 'ConfigSource', 'LegacyOperandValue');
     const { data } = await c.until(ConfigMap, { namespace: OPERANDS, name: 'spire-agent' }, () => true);
     expect(JSON.parse(data?.['agent.conf'] ?? '')).toMatchObject({ agent: { trust_domain: 'own.io' } });

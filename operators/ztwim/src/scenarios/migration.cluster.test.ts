@@ -1,0 +1,196 @@
+import { ConfigMap, DaemonSet, Deployment, type KubernetesObject, StatefulSet } from '@bowline/kubernetes';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { MigrationPhase } from '../api/migration-phases.ts';
+import { ANNOTATIONS } from '../api/names.ts';
+import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
+import { SpireAgent } from '../api/spire-agent.ts';
+import { SpireOIDCDiscoveryProvider } from '../api/spire-oidc-discovery-provider.ts';
+import { SpireServer } from '../api/spire-server.ts';
+import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
+import { BACKUP } from '../migration/backup.ts';
+import { OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
+import { FIVE, KEY, untilEvent } from './deletion.test-support.ts';
+import { removeWebhooks } from './remove-webhooks.test-support.ts';
+
+const PASSWORD = 'canary-in-a-connection-string';
+const VALUES = { trustDomain: 'legacy.io', clusterName: 'old', bundleConfigMap: 'legacy-bundle' };
+const ISSUER = { jwtIssuer: 'https://oidc.legacy.io' };
+const DATABASE = { databaseType: 'postgres', connectionString: `postgres://spire:${PASSWORD}@db/spire` };
+
+let c: ZtwimCluster;
+/** The specs before the migration. */
+let legacy: readonly unknown[];
+
+beforeAll(async () => {
+  c = await ztwimCluster();
+  await c.createOne(SpireServer, { ...VALUES, ...ISSUER, datastore: DATABASE });
+  await c.createOne(SpireAgent, { trustDomain: VALUES.trustDomain, clusterName: VALUES.clusterName });
+  await c.createOne(SpiffeCSIDriver);
+  await c.createOne(SpireOIDCDiscoveryProvider, ISSUER);
+  const metadata = { name: KEY.name, annotations: { [ANNOTATIONS.migration]: 'disabled' } };
+  await c.admin.create(ZeroTrustWorkloadIdentityManager, { metadata, spec: {} });
+  await c.untilReason(ZeroTrustWorkloadIdentityManager, 'Ready', 'Ready');
+  await untilPhase('Disabled');
+  await settle();
+  legacy = await specs();
+});
+afterAll(() => c[Symbol.asyncDispose]());
+
+/** control sets the annotation of the migration. */
+async function control(value: string | null): Promise<void> {
+  const body = { metadata: { annotations: { [ANNOTATIONS.migration]: value } } };
+  await c.admin.patch(ZeroTrustWorkloadIdentityManager, KEY, { type: 'merge', body });
+}
+
+async function untilPhase(phase: MigrationPhase): Promise<ZeroTrustWorkloadIdentityManager> {
+  return await c.until(
+    ZeroTrustWorkloadIdentityManager,
+    KEY,
+    ({ status }) => status?.migration?.phase === phase && hasCondition(status.conditions, phase),
+  );
+}
+
+function hasCondition(conditions: readonly { type: string; reason: string }[] | undefined, phase: string): boolean {
+  return conditions?.some(({ type, reason }) => type === 'MigrationComplete' && reason === phase) === true;
+}
+
+/** settle waits until the operator has written everything, also events that it records with a delay. */
+async function settle(): Promise<void> {
+  await c.advanceTime(5_000, 1_000);
+  await c.idle();
+}
+
+/** specs returns the specs of the five objects, and which of their values are inherited. */
+async function specs(): Promise<readonly unknown[]> {
+  const objects = await Promise.all(FIVE.map((kind) => c.admin.get<KubernetesObject & { spec?: unknown }>(kind, KEY)));
+  return objects.map(({ spec, metadata }) => ({ spec, inherited: metadata?.annotations?.[ANNOTATIONS.inherited] }));
+}
+
+/** templates returns the generations of the workloads: a changed template is a new generation. */
+async function templates(): Promise<readonly unknown[]> {
+  const inNamespace = { namespace: OPERANDS };
+  const lists = await Promise.all([
+    c.admin.list<KubernetesObject>(StatefulSet, inNamespace),
+    c.admin.list<KubernetesObject>(DaemonSet, inNamespace),
+    c.admin.list<KubernetesObject>(Deployment, inNamespace),
+  ]);
+  return lists.flatMap(({ items }) =>
+    items.map(({ metadata }) => [metadata?.name, metadata?.uid, metadata?.generation]),
+  );
+}
+
+const ofFive = (writes: readonly string[]): readonly string[] =>
+  writes.filter((write) => / (?:zero|spire|spiffe)/.test(write) && !write.includes('/status'));
+
+describe('the migration of an install whose operands have the values', () => {
+  it('scenario 43 first shows a plan, and writes nothing', async () => {
+    const since = Date.now();
+    await control('plan');
+    const { status } = await untilPhase('Planned');
+    await settle();
+    expect(status?.migration?.plan).toEqual([
+      planned('trustDomain', 'set ZeroTrustWorkloadIdentityManager.spec.trustDomain'),
+      planned('trustDomain', 'mark SpireServer.spec.trustDomain as inherited'),
+      planned('trustDomain', 'mark SpireAgent.spec.trustDomain as inherited'),
+      planned('trustDomain', 'set SpireOIDCDiscoveryProvider.spec.trustDomain'),
+      planned('clusterName', 'set ZeroTrustWorkloadIdentityManager.spec.clusterName'),
+      planned('clusterName', 'mark SpireServer.spec.clusterName as inherited'),
+      planned('clusterName', 'mark SpireAgent.spec.clusterName as inherited'),
+      planned('bundleConfigMap', 'set ZeroTrustWorkloadIdentityManager.spec.bundleConfigMap'),
+      planned('bundleConfigMap', 'mark SpireServer.spec.bundleConfigMap as inherited'),
+      planned('bundleConfigMap', 'set SpireAgent.spec.bundleConfigMap'),
+    ]);
+    expect(await specs()).toEqual(legacy);
+    const writes = (await c.writes(since)).filter((write) => !/ events| zerotrust\S*\/status/.test(write));
+    expect(writes).toEqual([]);
+  });
+
+  it('scenario 43 moves the values, links the operands, changes no template, and does nothing twice', async () => {
+    const before = await templates();
+    await control(null);
+    const { spec, status } = await untilPhase('Completed');
+    expect(spec).toMatchObject(VALUES);
+    expect(spec.jwtIssuer).toBeUndefined();
+    expect(status?.migration?.backup).toBe(BACKUP);
+    expect(status?.effectiveConfig?.sources).toMatchObject({ trustDomain: 'ZTWIM', jwtIssuer: 'Operand' });
+    expect((await c.admin.get(SpireAgent, KEY)).spec).toMatchObject(VALUES);
+    await untilEvent(c, 'ZeroTrustWorkloadIdentityManager', 'MigrationCompleted');
+    await settle();
+
+    const { data = {} } = await c.admin.get(ConfigMap, { namespace: OPERANDS, name: BACKUP });
+    expect(Object.keys(data).sort()).toEqual(FIVE.map(({ kind }) => kind).sort());
+    const { uid, spec: saved } = JSON.parse(data.SpireServer ?? '');
+    expect(uid).toBe((await c.admin.get(SpireServer, KEY)).metadata?.uid);
+    expect(saved).toMatchObject({ ...VALUES, datastore: { databaseType: 'postgres' } });
+    expect(JSON.stringify(data)).not.toContain(PASSWORD);
+
+    const since = Date.now();
+    await control('run');
+    await settle();
+    await c.restart();
+    await settle();
+    expect(ofFive(await c.writes(since))).toEqual([]);
+    expect(await templates()).toEqual(before);
+  });
+
+  it('scenario 45 is rolled back byte for byte, and stays so', async () => {
+    const before = await templates();
+    await control('rollback');
+    await untilPhase('RolledBack');
+    expect(await specs()).toEqual(legacy);
+    await untilEvent(c, 'ZeroTrustWorkloadIdentityManager', 'MigrationRolledBack');
+    await control(null);
+    await settle();
+    await c.restart();
+    await settle();
+    await untilPhase('RolledBack');
+    expect(await specs()).toEqual(legacy);
+    expect(await templates()).toEqual(before);
+  });
+
+  it('scenario 45 keeps what users have changed since, and refuses to change values in use', async () => {
+    await control('run');
+    await untilPhase('Completed');
+    const patch = (spec: object) => c.admin.patch(SpireAgent, KEY, { type: 'merge', body: { spec } });
+    await patch({ logLevel: 'debug' });
+    const change = (clusterName: string) =>
+      c.admin.patch(ZeroTrustWorkloadIdentityManager, KEY, { type: 'merge', body: { spec: { clusterName } } });
+    await change('new');
+    await control('rollback');
+    const { status, spec } = await untilPhase('Failed');
+    expect(status?.migration?.reason).toContain('clusterName would change from "new" to "old"');
+    expect(spec.trustDomain).toBe(VALUES.trustDomain);
+    await change(VALUES.clusterName);
+    await untilPhase('RolledBack');
+    expect((await c.admin.get(SpireAgent, KEY)).spec.logLevel).toBe('debug');
+    await patch({ logLevel: 'info' });
+    await settle();
+    expect(await specs()).toEqual(legacy);
+  });
+
+  it('scenario 44 lists values that disagree, and changes nothing', async () => {
+    await removeWebhooks(c);
+    const body = { spec: { trustDomain: 'other.io' } };
+    const isAccepted = () =>
+      c.admin.patch(SpireAgent, KEY, { type: 'merge', body }).then(
+        () => true,
+        () => false,
+      );
+    await expect.poll(isAccepted, { timeout: 30_000, interval: 50 }).toBe(true);
+    const before = await specs();
+    const workloads = await templates();
+    await control('run');
+    const { status } = await untilPhase('Conflict');
+    expect(status?.migration?.reason).toBe(
+      'SpireAgent.spec.trustDomain is "other.io", but SpireServer.spec.trustDomain is "legacy.io"; remove the field from the SpireAgent, or set both to the same value',
+    );
+    await settle();
+    expect(await specs()).toEqual(before);
+    expect(await templates()).toEqual(workloads);
+    expect(status?.conflicts).toMatchObject([{ field: 'trustDomain', kind: 'SpireAgent' }]);
+  });
+});
+
+function planned(field: keyof typeof VALUES, write: string): object {
+  return { field, source: 'SpireServer', value: VALUES[field], write };
+}
