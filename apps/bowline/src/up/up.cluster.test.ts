@@ -7,9 +7,18 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { connectClient, type KubeconfigDocument } from '@bowline/control-plane';
 import { sharedControlPlane } from '@bowline/control-plane/testing';
-import { ConfigMap, Deployment, Secret } from '@bowline/kubernetes';
+import {
+  ConfigMap,
+  DaemonSet,
+  Deployment,
+  type KubernetesObject,
+  type Resource,
+  Secret,
+  StatefulSet,
+} from '@bowline/kubernetes';
 import type { Client } from '@bowline/runtime/client';
-import { describe, expect, it } from 'vitest';
+import { SpireAgent, ZeroTrustWorkloadIdentityManager } from '@bowline/ztwim';
+import { describe, expect, it, vi } from 'vitest';
 import { bundledProgram } from '../../../../test/support/bundled-program.ts';
 import { operators } from '../operators/operators.ts';
 import { bowline } from '../testing/test-operators.test-support.ts';
@@ -42,6 +51,10 @@ async function untilRunning({ lines }: Awaited<ReturnType<typeof bowlineUp>>): P
 
 async function clientOf(kubeconfig: string): Promise<Client> {
   return connectClient(JSON.parse(await readFile(kubeconfig, 'utf8')) as KubeconfigDocument);
+}
+
+async function generationOf(client: Client, resource: Resource<KubernetesObject>, name: string): Promise<unknown> {
+  return (await client.get(resource, { namespace: OPERANDS, name })).metadata?.generation;
 }
 
 const OPERANDS = 'zero-trust-workload-identity-manager';
@@ -144,6 +157,36 @@ describe('bowline up', () => {
     }
     child.kill('SIGINT');
     expect(await ended).toEqual([0, null]);
+  });
+
+  it('rolls out server and agents of ztwim when the cluster name changes, and refuses another trust domain', async () => {
+    const { kind } = await sharedControlPlane();
+    const up = await bowlineUp('--control-plane', kind, '--operators', 'ztwim');
+    const kubeconfig = await untilRunning(up);
+    {
+      await using client = await clientOf(kubeconfig);
+      const generations = async (): Promise<readonly unknown[]> =>
+        await Promise.all([
+          generationOf(client, StatefulSet, 'spire-server'),
+          generationOf(client, DaemonSet, 'spire-agent'),
+          generationOf(client, DaemonSet, 'spire-spiffe-csi-driver'),
+          generationOf(client, Deployment, 'spire-spiffe-oidc-discovery-provider'),
+        ]);
+      const [server = 0, agent = 0, ...others] = (await generations()) as readonly number[];
+      const body = { spec: { clusterName: 'prod-us-east' } };
+      await client.patch(ZeroTrustWorkloadIdentityManager, { name: 'cluster' }, { type: 'merge', body });
+      await vi.waitFor(async () => expect(await generations()).toEqual([server + 1, agent + 1, ...others]), 30_000);
+      const other = { type: 'merge', body: { spec: { trustDomain: 'other.org' } } } as const;
+      await expect(client.patch(SpireAgent, { name: 'cluster' }, other)).rejects.toThrow(/"other.org".*"example.io"/);
+      const status = await bowline(['ztwim', 'status', '--kubeconfig', kubeconfig], { registry: operators });
+      expect([status.code, status.err]).toEqual([0, '']);
+      expect(status.out).toMatch(
+        /^SpireAgent .* example.io \(ZTWIM\) +prod-us-east \(ZTWIM\) +spire-bundle \(ZTWIM\)/m,
+      );
+      expect(status.out).toMatch(/^SpireServer .* https:\/\/oidc-provider\.example\.io \(Operand\)$/m);
+    }
+    up.child.kill('SIGINT');
+    expect(await up.ended).toEqual([0, null]);
   });
 
   it('reports which samples were not ready in time, and exits with 1', async () => {
