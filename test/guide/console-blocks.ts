@@ -42,6 +42,8 @@ const volatile: readonly (readonly [RegExp, string])[] = [
   // Newer versions of kubectl print the namespace of a deleted object.
   [/ deleted from \S+ namespace/g, ' deleted'],
   [/[ -]{2,}/g, ' '],
+  // The last column of a table may be empty.
+  [/ +$/gm, ''],
 ];
 
 /** sameOutput reports whether two outputs differ only in times, IDs, addresses and the width of columns. */

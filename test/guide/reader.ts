@@ -19,7 +19,8 @@ export interface ReaderOptions {
   readonly ready: (reader: Reader) => Promise<void>;
 }
 
-const isRead = (command: string): boolean => /^kubectl (get|describe|explain|auth|events) /.test(command);
+const isRead = (command: string): boolean =>
+  /^(kubectl (get|describe|explain|auth|events)|bowline \S+ status)\b/.test(command);
 
 /** Reader runs the commands of pages in order, and compares their output with what the pages show. */
 export class Reader implements AsyncDisposable {
