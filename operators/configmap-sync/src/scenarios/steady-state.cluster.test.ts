@@ -1,11 +1,12 @@
 import { ConfigMap, keyOf } from '@bowline/kubernetes';
 import { forEachConcurrently } from '@bowline/machinery';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { atScale } from '../../../../test/support/at-scale.ts';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { MANAGED_BY, MANAGER } from '../api/names.ts';
 import { type Scenario, startScenario } from './scenario.test-support.ts';
 
-const SYNCS = 500;
+const SYNCS = atScale(500);
 const TEN_MINUTES_MS = 600_000;
 
 let c: Scenario;

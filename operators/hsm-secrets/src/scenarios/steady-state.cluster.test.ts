@@ -1,11 +1,12 @@
 import { Pod } from '@bowline/kubernetes';
 import { forEachConcurrently, formatMicroTime } from '@bowline/machinery';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { atScale } from '../../../../test/support/at-scale.ts';
 import { HSMPool } from '../api/hsm-pool.ts';
 import { LABELS, REPORT_ANNOTATION } from '../api/names.ts';
 import { type HsmCluster, hsmCluster } from '../testing/hsm-cluster.test-support.ts';
 
-const POOLS = 100;
+const POOLS = atScale(100);
 const PODS_PER_POOL = 5;
 const PODS = POOLS * PODS_PER_POOL;
 const TEN_MINUTES_MS = 600_000;

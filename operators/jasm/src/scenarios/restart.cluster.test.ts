@@ -1,14 +1,15 @@
 import { Lease, Secret } from '@bowline/kubernetes';
 import { forEachConcurrently } from '@bowline/machinery';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { atScale } from '../../../../test/support/at-scale.ts';
 import { MANAGED_BY } from '../api/names.ts';
 import { MockProvider } from '../providers/mock/mock-provider.ts';
 import type { ExternalSecret, SecretProvider, SecretRef } from '../providers/provider.ts';
 import { entry, type JasmCluster, jasmCluster, valuesOf } from '../testing/jasm-cluster.test-support.ts';
 import { startScenario } from './scenario.test-support.ts';
 
-const PODS = 1_000;
-const SOURCES = 100;
+const PODS = atScale(1_000);
+const SOURCES = atScale(100);
 const NAMESPACES = 4;
 
 /** Returns the calls made when every source is read once. */
