@@ -1,6 +1,7 @@
 import type { ObjectOf } from '@bowline/kubernetes';
 import { defineResource, s } from '@bowline/runtime/resource';
 import { OPERAND_KINDS } from './operand-kinds.ts';
+import { proxy } from './proxy.ts';
 import { sharedPodFields } from './scheduling.ts';
 import { clusterNameField, jwtIssuerField, trustDomainField } from './shared-fields.ts';
 import { readyColumns, singletonOf } from './singleton.ts';
@@ -35,6 +36,7 @@ const spec = s
     jwtIssuer: jwtIssuerField().describe('The issuer of JWT-SVIDs, an http or https URL.').optional(),
     namespace: s.dnsLabel().describe('The namespace of the operands, as the operator is configured.').optional(),
     ...sharedPodFields,
+    proxy: proxy.describe('How all pods reach other networks. Defaults to a direct connection.').optional(),
     identityChangePolicy: s
       .enum(['Cascade', 'Forbid'])
       .default('Cascade')

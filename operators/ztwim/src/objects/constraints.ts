@@ -1,6 +1,7 @@
 import { SecurityContextConstraints } from '../third-party/security-context-constraints.ts';
 import { type Child, child } from './child.ts';
 import type { OperandInput } from './operand-input.ts';
+import { proxyVolumes } from './proxy.ts';
 
 type Permitted = Pick<
   SecurityContextConstraints,
@@ -16,7 +17,7 @@ type Permitted = Pick<
 /** constraintsFor returns what OpenShift permits the pods of a ServiceAccount that use folders of their node. */
 export function constraintsFor(
   serviceAccount: string,
-  { config }: OperandInput,
+  input: OperandInput,
   labels: Readonly<Record<string, string>>,
   permitted: Permitted,
 ): Child {
@@ -30,8 +31,14 @@ export function constraintsFor(
     fsGroup: { type: 'MustRunAs' },
     supplementalGroups: { type: 'MustRunAs' },
     seccompProfiles: ['runtime/default'],
-    users: [`system:serviceaccount:${config.operandNamespace}:${serviceAccount}`],
+    users: [`system:serviceaccount:${input.config.operandNamespace}:${serviceAccount}`],
     groups: [],
     ...permitted,
+    volumes: volumesFor(input, permitted.volumes),
   });
+}
+
+/** The CAs of a proxy are mounted from a ConfigMap. */
+function volumesFor(input: OperandInput, volumes: Permitted['volumes']): Permitted['volumes'] {
+  return proxyVolumes(input).length === 0 ? volumes : [...new Set([...volumes, 'configMap'])].sort();
 }

@@ -15,7 +15,8 @@ export type PodSettings = Pick<
   | 'nodeSelector'
   | 'priorityClassName'
   | 'topologySpreadConstraints'
->;
+> &
+  Pick<SharedSpec, 'proxy'>;
 
 /** OperandInput is what the objects of any operand follow from. */
 export interface OperandInput {
@@ -26,7 +27,7 @@ export interface OperandInput {
 }
 
 /** combinePodSettings returns the settings of an operand's pods: its own values, and the shared ones where it has none. */
-export function combinePodSettings(shared: SharedSpec, own: PodSettings): PodSettings {
+export function combinePodSettings(shared: SharedSpec, own: Omit<PodSettings, 'proxy'>): PodSettings {
   return {
     labels: { ...shared.labels, ...own.labels },
     resources: {
@@ -38,5 +39,6 @@ export function combinePodSettings(shared: SharedSpec, own: PodSettings): PodSet
     nodeSelector: own.nodeSelector ?? shared.nodeSelector,
     priorityClassName: own.priorityClassName,
     topologySpreadConstraints: own.topologySpreadConstraints,
+    proxy: shared.proxy,
   };
 }

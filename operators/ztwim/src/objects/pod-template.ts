@@ -1,6 +1,7 @@
 import type { Container, PodSpec, PodTemplateSpec, SecurityContext } from '@bowline/kubernetes/core-v1';
 import { type Component, objectLabels } from './labels.ts';
 import type { OperandInput } from './operand-input.ts';
+import { proxyVolumes, withProxy } from './proxy.ts';
 
 /** The time for a pod to end, so that a cleanup takes less than 30 s. */
 const GRACE_SECONDS = 20;
@@ -26,6 +27,7 @@ export interface PodContent {
 export function podTemplate(input: OperandInput, of: Component, content: PodContent): PodTemplateSpec {
   const { config } = input;
   const resources = resourcesOf(input);
+  const { initContainers } = content.more ?? {};
   return {
     metadata: {
       labels: objectLabels(input, of),
@@ -40,8 +42,11 @@ export function podTemplate(input: OperandInput, of: Component, content: PodCont
         : {}),
       ...schedulingOf(input),
       ...content.more,
-      containers: content.containers.map((container) => (resources ? { ...container, resources } : container)),
-      volumes: content.volumes,
+      ...(initContainers ? { initContainers: initContainers.map((container) => withProxy(input, container)) } : {}),
+      containers: content.containers.map((container) =>
+        withProxy(input, resources ? { ...container, resources } : container),
+      ),
+      volumes: [...content.volumes, ...proxyVolumes(input)],
     },
   };
 }

@@ -22,7 +22,10 @@ describe('rendered objects', () => {
   it('name only objects, ports, keys and paths that exist', () => {
     fc.assert(
       fc.property(generatedInputs, (inputs) => {
-        const configMaps = [inputs.server.values?.bundleConfigMap ?? ''];
+        const configMaps = [
+          inputs.server.values?.bundleConfigMap ?? '',
+          inputs.server.shared?.proxy?.trustedCAConfigMap ?? '',
+        ];
         expect(findBrokenReferences(renderAll(inputs), { configMaps })).toEqual([]);
       }),
       { numRuns: 100 },

@@ -1,4 +1,4 @@
-import { ConfigMap, Role, Secret } from '@bowline/kubernetes';
+import { ConfigMap, DaemonSet, Role, Secret } from '@bowline/kubernetes';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SINGLETON } from '../api/names.ts';
 import { SpireServer } from '../api/spire-server.ts';
@@ -53,4 +53,17 @@ it('scenario 59 either Vault or cert-manager signs the CA, and the server may cr
   await untilConfigured('"k8s_auth_role_name": "spire"');
   await c.untilGone(Role, role);
   await changeServer({ upstreamAuthority: null });
+});
+
+it('scenario 60 the proxy of all operands reaches the containers of each', async () => {
+  await c.clock.advance(PACE_MS);
+  const proxy = { httpsProxy: 'http://proxy.example.io:3128', trustedCAConfigMap: 'cas' };
+  await c.admin.patch(ZeroTrustWorkloadIdentityManager, KEY, { type: 'merge', body: { spec: { proxy } } });
+  for (const name of ['spire-agent', 'spire-spiffe-csi-driver']) {
+    await c.until(DaemonSet, inOperands(name), ({ spec }) =>
+      Boolean(spec?.template.spec?.containers.every(({ env }) => env?.some((each) => each.name === 'HTTPS_PROXY'))),
+    );
+  }
+  await c.clock.advance(PACE_MS);
+  await c.admin.patch(ZeroTrustWorkloadIdentityManager, KEY, { type: 'merge', body: { spec: { proxy: null } } });
 });

@@ -225,7 +225,15 @@ export const generatedInputs: fc.Arbitrary<GeneratedInputs> = fc
     csi,
     oidc,
     common: fc.record({
-      shared: some(shared),
+      shared: some({
+        ...shared,
+        proxy: some({
+          httpProxy: fc.constant('http://proxy.io'),
+          httpsProxy: fc.constant('http://proxy.io:3128'),
+          noProxy: fc.constantFrom('', 'a.io,,b.io'),
+          trustedCAConfigMap: label.map((name) => `ca-${name}`),
+        }),
+      }),
       values,
       isOpenShift: fc.boolean(),
       config: some({

@@ -43,6 +43,14 @@ export const PODS = {
   ],
 };
 
+/** PROXY is the complete proxy of all operands. */
+export const PROXY = {
+  httpProxy: 'http://proxy.example.io:3128',
+  httpsProxy: 'http://proxy.example.io:3129',
+  noProxy: '.example.io,10.0.0.0/8',
+  trustedCAConfigMap: 'trusted-cas',
+};
+
 const ingress = {
   className: 'nginx',
   host: 'public.example.io',
@@ -54,6 +62,8 @@ const ingress = {
 export const SERVER_VARIANTS: Variants<ServerOverrides> = {
   'the defaults': {},
   'the defaults on OpenShift': { isOpenShift: true },
+  'a proxy': { shared: { proxy: PROXY } },
+  'a proxy on OpenShift': { shared: { proxy: PROXY }, isOpenShift: true },
   'a changed identity': { history },
   'keys in memory': { spec: { keyManager: { diskEnabled: 'false', memoryEnabled: 'true' } } },
   'other key types': { spec: { caKeyType: 'ec-p384', jwtKeyType: 'ec-p256' } },
@@ -160,6 +170,8 @@ export const SERVER_VARIANTS: Variants<ServerOverrides> = {
 export const AGENT_VARIANTS: Variants<Overrides<AgentSpec>> = {
   'the defaults': {},
   'the defaults on OpenShift': { isOpenShift: true },
+  'a proxy': { shared: { proxy: PROXY } },
+  'a proxy on OpenShift': { shared: { proxy: PROXY }, isOpenShift: true },
   'no attestors': { spec: { nodeAttestor: { k8sPSATEnabled: 'false' }, workloadAttestors: { k8sEnabled: 'false' } } },
   'another container locator': {
     spec: { workloadAttestors: { disableContainerSelectors: 'true', useNewContainerLocator: 'false' } },
@@ -195,6 +207,8 @@ export const AGENT_VARIANTS: Variants<Overrides<AgentSpec>> = {
 export const CSI_VARIANTS: Variants<Overrides<CsiSpec>> = {
   'the defaults': {},
   'the defaults on OpenShift': { isOpenShift: true },
+  'a proxy': { shared: { proxy: PROXY } },
+  'a proxy on OpenShift': { shared: { proxy: PROXY }, isOpenShift: true },
   'other paths': {
     spec: { agentSocketPath: '/run/other', kubeletPath: '/data/kubelet', pluginName: 'csi.example.io' },
   },
@@ -206,6 +220,8 @@ export const CSI_VARIANTS: Variants<Overrides<CsiSpec>> = {
 export const OIDC_VARIANTS: Variants<Overrides<OidcSpec>> = {
   'the defaults': {},
   'the defaults on OpenShift': { isOpenShift: true },
+  'a proxy': { shared: { proxy: PROXY } },
+  'a proxy on OpenShift': { shared: { proxy: PROXY }, isOpenShift: true },
   'several pods and names': { spec: { replicaCount: 2, additionalDomains: ['b.example.io', 'a.example.io'], ingress } },
   'an own certificate': { spec: { tls: { secretName: 'own-tls' }, externalSecretRef: 'route-tls' }, isOpenShift: true },
   'no Route': { spec: { managedRoute: 'false' }, isOpenShift: true },
