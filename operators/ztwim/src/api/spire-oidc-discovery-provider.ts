@@ -1,6 +1,7 @@
 import type { ObjectOf } from '@bowline/kubernetes';
 import { defineResource, s } from '@bowline/runtime/resource';
 import { flag } from './flag.ts';
+import { gatewayField } from './gateway.ts';
 import { ingressField, logFields, operandPodFields } from './scheduling.ts';
 import { inheritedJwtIssuer, trustDomainCopy } from './shared-fields.ts';
 import { readyColumns, singletonOf } from './singleton.ts';
@@ -26,6 +27,7 @@ const spec = s
       .describe('The certificate of the provider. Defaults to one that the platform or the operator issues.')
       .optional(),
     ingress: ingressField(),
+    gateway: gatewayField(),
     ...operandPodFields,
   })
   .default({});

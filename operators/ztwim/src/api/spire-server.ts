@@ -3,6 +3,7 @@ import { defineResource, s } from '@bowline/runtime/resource';
 import { datastore } from './datastore.ts';
 import { federation } from './federation.ts';
 import { flag } from './flag.ts';
+import { gatewayField } from './gateway.ts';
 import { ingressField, logFields, operandPodFields } from './scheduling.ts';
 import { identityCopies, inheritedJwtIssuer } from './shared-fields.ts';
 import { readyColumns, singletonOf } from './singleton.ts';
@@ -64,6 +65,7 @@ const spec = s
       .describe('What signs the certificate of the CA. Defaults to the server itself.')
       .optional(),
     ingress: ingressField(),
+    gateway: gatewayField(),
     deletion: s
       .object({
         persistentVolumeClaims: s
@@ -80,6 +82,13 @@ const spec = s
       'several servers need a database that they share; set datastore.databaseType to postgres or mysql, or replicas to 1',
     fieldPath: '.replicas',
   })
+  .rule(
+    "!has(self.gateway) || self.gateway.kind == 'TLSRoute' || !has(self.federation) || (self.federation.bundleEndpoint.profile == 'https_web' && has(self.federation.bundleEndpoint.httpsWeb.servingCert))",
+    {
+      message: 'clients authenticate the pods, so that a Gateway must not end their connections; set kind to TLSRoute',
+      fieldPath: '.gateway.kind',
+    },
+  )
   .default({});
 
 /** SpireServer is the resource of the SPIRE server. */

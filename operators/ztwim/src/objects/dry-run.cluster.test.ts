@@ -17,12 +17,13 @@ import {
 } from '../testing/sample-inputs.test-support.ts';
 import { AGENT_VARIANTS, CSI_VARIANTS, OIDC_VARIANTS, SERVER_VARIANTS } from '../testing/variants.test-support.ts';
 import { ClusterSPIFFEID } from '../third-party/cluster-spiffe-id.ts';
+import { HTTPRoute, TLSRoute } from '../third-party/gateway-routes.ts';
 import { Route } from '../third-party/route.ts';
 import { SecurityContextConstraints } from '../third-party/security-context-constraints.ts';
 import type { Child } from './child.ts';
 
-/** Only OpenShift serves these. */
-const NOT_SERVED: readonly string[] = [Route.kind, SecurityContextConstraints.kind];
+/** Only OpenShift and clusters with the Gateway API serve these. */
+const NOT_SERVED: readonly string[] = [Route, SecurityContextConstraints, TLSRoute, HTTPRoute].map(({ kind }) => kind);
 
 let c: Cluster;
 

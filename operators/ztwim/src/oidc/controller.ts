@@ -4,6 +4,8 @@ import {
   Deployment,
   Ingress,
   PodDisruptionBudget,
+  Role,
+  RoleBinding,
   Secret,
   Service,
   ServiceAccount,
@@ -20,6 +22,7 @@ import type { Deps } from '../deps.ts';
 import { secretView } from '../operand/referenced-secrets.ts';
 import { configChanged, inCluster, inNamespace, ofSingletons, ofWorkloads } from '../operand/sources.ts';
 import { ClusterSPIFFEID } from '../third-party/cluster-spiffe-id.ts';
+import { HTTPRoute, TLSRoute } from '../third-party/gateway-routes.ts';
 import { Route } from '../third-party/route.ts';
 
 /** oidcController watches the SpireOIDCDiscoveryProvider, what its configuration follows from, and its objects. */
@@ -34,11 +37,15 @@ export const oidcController = controller(SpireOIDCDiscoveryProvider, {
   .watches(SpireAgent, ofSingletons)
   .watches(SpiffeCSIDriver, ofSingletons)
   .owns(ServiceAccount, { ...inNamespace, remove: true })
+  .owns(Role, { ...inNamespace, remove: true })
+  .owns(RoleBinding, { ...inNamespace, remove: true })
   .owns(Service, { ...inNamespace, remove: true })
   .owns(ConfigMap, { ...inNamespace, remove: true })
   .owns(PodDisruptionBudget, { ...inNamespace, remove: true })
   .owns(Ingress, { ...inNamespace, remove: true })
   .owns(Route, { ...inNamespace, remove: true, optional: true })
+  .owns(TLSRoute, { ...inNamespace, remove: true, optional: true })
+  .owns(HTTPRoute, { ...inNamespace, remove: true, optional: true })
   .owns(ClusterSPIFFEID, { ...inCluster, remove: true, optional: true })
   .watches(Deployment, ofWorkloads)
   .watches(DaemonSet, ofWorkloads)

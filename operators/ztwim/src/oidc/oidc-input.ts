@@ -24,3 +24,6 @@ export function oidcComponent({ config }: OperandInput): Component {
 export function certificateSecret({ spec }: OidcInput): string {
   return spec.tls?.secretName ?? OIDC_SERVING_CERT;
 }
+
+/** OIDC_PORT is the port of the Service of the provider. */
+export const OIDC_PORT = 443;

@@ -1,20 +1,16 @@
-import { ConfigMap, Deployment, Ingress, PodDisruptionBudget, Service, ServiceAccount } from '@bowline/kubernetes';
-import { isOn } from '../api/flag.ts';
+import { ConfigMap, Deployment, PodDisruptionBudget, Service, ServiceAccount } from '@bowline/kubernetes';
 import { type Child, child } from '../objects/child.ts';
-import { ingressFor } from '../objects/ingress.ts';
 import { objectLabels, selectorLabels } from '../objects/labels.ts';
 import { OIDC_PROVIDER } from '../spire/names.ts';
 import { hostOf, oidcConfig } from '../spire/oidc-config.ts';
 import { renderFile } from '../spire/rendered-file.ts';
 import { ClusterSPIFFEID } from '../third-party/cluster-spiffe-id.ts';
-import { Route } from '../third-party/route.ts';
 import { oidcDeployment } from './oidc-deployment.ts';
-import { OIDC_CONF, OIDC_SERVING_CERT, type OidcInput, oidcComponent } from './oidc-input.ts';
+import { oidcExposure } from './oidc-exposure.ts';
+import { OIDC_CONF, OIDC_PORT, OIDC_SERVING_CERT, type OidcInput, oidcComponent } from './oidc-input.ts';
 
 /** OIDC_IDENTITY is the name of the ClusterSPIFFEID of the provider. */
 export const OIDC_IDENTITY = 'zero-trust-workload-identity-manager-spire-oidc-discovery-provider';
-
-const ROUTE = 'spire-oidc-discovery-provider';
 
 /** oidcObjects returns the objects of a SpireOIDCDiscoveryProvider in the order in which they are written. */
 export function oidcObjects(input: OidcInput): readonly Child[] {
@@ -24,7 +20,6 @@ export function oidcObjects(input: OidcInput): readonly Child[] {
   const labels = objectLabels(input, of);
   const metadata = { name: OIDC_PROVIDER, namespace, labels };
   const file = renderFile(oidcConfig({ spec, values, namespace, clusterDomain }));
-  const exposure = exposureOf(input);
   const wantsPlatformCertificate = isOpenShift && spec.tls === undefined;
   return [
     child('ServiceAccountAvailable', ServiceAccount, { metadata }),
@@ -38,12 +33,12 @@ export function oidcObjects(input: OidcInput): readonly Child[] {
       spec: {
         type: 'ClusterIP',
         selector: selectorLabels(of),
-        ports: [{ name: 'https', port: 443, targetPort: 'https', protocol: 'TCP' }],
+        ports: [{ name: 'https', port: OIDC_PORT, targetPort: 'https', protocol: 'TCP' }],
       },
     }),
     child('ConfigMapAvailable', ConfigMap, { metadata, data: { [OIDC_CONF]: file.text } }),
     identity(input),
-    ...(exposure ? [exposure] : []),
+    ...oidcExposure(input),
     ...(spec.replicaCount > 1
       ? [
           child('DeploymentAvailable', PodDisruptionBudget, {
@@ -69,32 +64,6 @@ function identity(input: OidcInput): Child {
       namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': operandNamespace } },
       podSelector: { matchLabels: selectorLabels(of) },
       spiffeIDTemplate: 'spiffe://{{ .TrustDomain }}/ns/{{ .PodMeta.Namespace }}/sa/{{ .PodSpec.ServiceAccountName }}',
-    },
-  });
-}
-
-function exposureOf(input: OidcInput): Child | undefined {
-  const { spec, values, config, isOpenShift } = input;
-  const labels = objectLabels(input, oidcComponent(input));
-  const metadata = { name: ROUTE, namespace: config.operandNamespace, labels };
-  const host = hostOf(values.jwtIssuer);
-  if (!isOpenShift) {
-    const backend = { service: { name: OIDC_PROVIDER, port: { name: 'https' } } };
-    return spec.ingress && child('IngressAvailable', Ingress, ingressFor(metadata, host, backend, spec.ingress));
-  }
-  if (!isOn(spec.managedRoute)) return undefined;
-  return child('RouteAvailable', Route, {
-    metadata,
-    spec: {
-      host,
-      to: { kind: 'Service', name: OIDC_PROVIDER, weight: 100 },
-      port: { targetPort: 'https' },
-      tls: {
-        termination: 'reencrypt',
-        insecureEdgeTerminationPolicy: 'Redirect',
-        ...(spec.externalSecretRef === undefined ? {} : { externalCertificate: { name: spec.externalSecretRef } }),
-      },
-      wildcardPolicy: 'None',
     },
   });
 }

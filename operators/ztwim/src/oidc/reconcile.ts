@@ -13,6 +13,7 @@ import { oidcDomains } from '../spire/oidc-config.ts';
 import { awaitAgent } from './await-agent.ts';
 import { oidcCleanup } from './clean-up.ts';
 import type { OidcContext } from './controller.ts';
+import { externalCertificateOf } from './oidc-exposure.ts';
 import { certificateSecret, type OidcInput, oidcComponent } from './oidc-input.ts';
 import { oidcObjects } from './oidc-objects.ts';
 import { oidcValidity } from './oidc-validity.ts';
@@ -22,7 +23,12 @@ export async function reconcile(context: OidcContext): Promise<ReconcileResult> 
   const acting = actOrHold(context, 'SpireOIDCDiscoveryProvider');
   if (!acting) return undefined;
   const { object, deps, get } = context;
-  const references = object.spec.tls ? [{ name: object.spec.tls.secretName }] : [];
+  const platform = platformOf(context);
+  const external = externalCertificateOf({ ...platform, spec: object.spec });
+  const references = [
+    ...(object.spec.tls ? [{ name: object.spec.tls.secretName }] : []),
+    ...(external === undefined ? [] : [{ name: external }]),
+  ];
   const secrets = referencedSecrets((key) => get(Secret, key), deps.config.operandNamespace, references);
   const valid = oidcValidity(acting, deps.config, secrets.problem);
   const agreed = settingsAgree(acting, 'SpireOIDCDiscoveryProvider');
@@ -31,7 +37,7 @@ export async function reconcile(context: OidcContext): Promise<ReconcileResult> 
   const turn = await awaitAgent(context, acting);
   if (turn.type === 'wait') return reportTurn(context, 'SpireOIDCDiscoveryProvider', general, turn);
   if (turn.type === 'overdue') context.event('Warning', 'CascadeNotAwaited', turn.message);
-  const input = inputOf(acting, object, platformOf(context));
+  const input = inputOf(acting, object, platform);
   let certificate: WrittenCertificate = {};
   const outcome = await writeOperand(context, {
     parent: acting.parent,

@@ -1,9 +1,12 @@
-import { ConfigMap, DaemonSet, Role, Secret } from '@bowline/kubernetes';
+import { ConfigMap, CustomResourceDefinition, DaemonSet, type Resource, Role, Secret } from '@bowline/kubernetes';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SINGLETON } from '../api/names.ts';
+import { SpireOIDCDiscoveryProvider } from '../api/spire-oidc-discovery-provider.ts';
 import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import { OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
+import { HTTPRoute, TLSRoute } from '../third-party/gateway-routes.ts';
+import { Route } from '../third-party/route.ts';
 import { refusalOf } from './refusal.test-support.ts';
 
 const KEY = { name: SINGLETON };
@@ -13,7 +16,7 @@ const PACE_MS = 500;
 
 let c: ZtwimCluster;
 beforeAll(async () => {
-  c = await ztwimCluster({ config: { certificateRequests: true } });
+  c = await ztwimCluster({ leaderElection: false, config: { certificateRequests: true } });
   await c.createAll();
   await c.untilReason(ZeroTrustWorkloadIdentityManager, 'Ready', 'Ready');
 }, 120_000);
@@ -22,6 +25,11 @@ afterAll(() => c[Symbol.asyncDispose](), 60_000);
 async function changeServer(spec: object): Promise<void> {
   await c.clock.advance(PACE_MS);
   await c.admin.patch(SpireServer, KEY, { type: 'merge', body: { spec } });
+}
+
+async function changeProvider(spec: object): Promise<void> {
+  await c.clock.advance(PACE_MS);
+  await c.admin.patch(SpireOIDCDiscoveryProvider, KEY, { type: 'merge', body: { spec } });
 }
 
 async function untilConfigured(text: string): Promise<void> {
@@ -66,4 +74,58 @@ it('scenario 60 the proxy of all operands reaches the containers of each', async
   }
   await c.clock.advance(PACE_MS);
   await c.admin.patch(ZeroTrustWorkloadIdentityManager, KEY, { type: 'merge', body: { spec: { proxy: null } } });
+});
+
+/** install installs kinds of others, whose objects may have any fields. */
+async function install(...kinds: readonly Resource[]): Promise<void> {
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } as const;
+  await c.stop();
+  for (const { group, version, kind, plural, scope } of kinds) {
+    const name = `${plural}.${group}`;
+    await c.admin.create(CustomResourceDefinition, {
+      // The API server accepts kinds of this group only with a link to the review of their definitions.
+      metadata: { name, annotations: { 'api-approved.kubernetes.io': 'unapproved, for tests' } },
+      spec: {
+        group,
+        scope,
+        names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
+        versions: [{ name: version, served: true, storage: true, schema }],
+      },
+    });
+    await c.until(CustomResourceDefinition, { name }, ({ status }) =>
+      Boolean(status?.conditions?.some(({ type, status: value }) => type === 'Established' && value === 'True')),
+    );
+    c.onDispose(() => c.admin.delete(CustomResourceDefinition, { name }));
+  }
+  await c.restart();
+}
+
+const PROVIDER = inOperands('spire-oidc-discovery-provider');
+const READER = inOperands('spire-oidc-discovery-provider-external-certificate');
+
+it('scenario 61 the router may read the Secret with the certificate of a Route, once there is one', async () => {
+  await changeProvider({ externalSecretRef: 'route-tls', gateway: { name: 'public' } });
+  expect(await c.untilReason(SpireOIDCDiscoveryProvider, 'GatewayRouteAvailable', 'NotServed')).toContain('TLSRoute');
+  await changeProvider({ gateway: null });
+  await install(Route, TLSRoute, HTTPRoute);
+  expect(await c.untilReason(SpireOIDCDiscoveryProvider, 'ConfigurationValid', 'SecretMissing')).toContain('route-tls');
+  await c.admin.create(Secret, { metadata: inOperands('route-tls') });
+  const { spec } = await c.until(Route, PROVIDER, () => true);
+  expect(spec.tls.externalCertificate).toEqual({ name: 'route-tls' });
+  expect((await c.admin.get(Role, READER)).rules?.[0]?.resourceNames).toEqual(['route-tls']);
+});
+
+it('scenario 62 a route of the Gateway API replaces the Route, and each kind the other one', async () => {
+  await changeProvider({ gateway: { name: 'public', namespace: 'gateways' } });
+  const { spec } = await c.until(TLSRoute, PROVIDER, () => true);
+  expect(spec.hostnames).toEqual(['oidc.example.io']);
+  await c.untilGone(Route, PROVIDER);
+  await c.untilGone(Role, READER);
+  await changeProvider({ gateway: { kind: 'HTTPRoute' } });
+  await c.until(HTTPRoute, PROVIDER, () => true);
+  await c.untilGone(TLSRoute, PROVIDER);
+  const { causes } = await refusalOf(changeServer({ federation: {}, gateway: { name: 'public', kind: 'HTTPRoute' } }));
+  expect(causes.map(({ field }) => field)).toContain('spec.gateway.kind');
+  await changeProvider({ gateway: null });
+  await c.untilGone(HTTPRoute, PROVIDER);
 });

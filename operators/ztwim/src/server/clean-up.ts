@@ -14,6 +14,7 @@ import {
 } from '@bowline/kubernetes';
 import type { OperandCleanup } from '../operand/clean-up.ts';
 import { ClusterSPIFFEID } from '../third-party/cluster-spiffe-id.ts';
+import { HTTPRoute, TLSRoute } from '../third-party/gateway-routes.ts';
 import { Route } from '../third-party/route.ts';
 
 /** serverCleanup is what is deleted with a SpireServer. */
@@ -21,7 +22,10 @@ export const serverCleanup: OperandCleanup = {
   kind: 'SpireServer',
   component: 'control-plane',
   tiers: [
-    { name: 'entry points', kinds: [ValidatingWebhookConfiguration, Route, Ingress, PodDisruptionBudget] },
+    {
+      name: 'entry points',
+      kinds: [ValidatingWebhookConfiguration, Route, TLSRoute, HTTPRoute, Ingress, PodDisruptionBudget],
+    },
     { name: 'workload', kinds: [StatefulSet] },
     {
       name: 'objects',

@@ -24,6 +24,7 @@ import type { Deps } from '../deps.ts';
 import { secretView } from '../operand/referenced-secrets.ts';
 import { configChanged, inCluster, inNamespace, ofSingletons, ofWorkloads } from '../operand/sources.ts';
 import { ClusterSPIFFEID } from '../third-party/cluster-spiffe-id.ts';
+import { HTTPRoute, TLSRoute } from '../third-party/gateway-routes.ts';
 import { Route } from '../third-party/route.ts';
 
 /** serverController watches the SpireServer, what its configuration follows from, and its objects. */
@@ -48,6 +49,8 @@ export const serverController = controller(SpireServer, {
   .owns(PodDisruptionBudget, { ...inNamespace, remove: true })
   .owns(Ingress, { ...inNamespace, remove: true })
   .owns(Route, { ...inNamespace, remove: true, optional: true })
+  .owns(TLSRoute, { ...inNamespace, remove: true, optional: true })
+  .owns(HTTPRoute, { ...inNamespace, remove: true, optional: true })
   .owns(ClusterSPIFFEID, { ...inCluster, remove: true, optional: true })
   .watches(StatefulSet, ofWorkloads)
   .applies(StatefulSet, { remove: true, namespaces: inNamespace.namespaces })

@@ -1,3 +1,4 @@
+import { Secret } from '@bowline/kubernetes';
 import { formatTime } from '@bowline/machinery';
 import type { ReconcileResult } from '@bowline/runtime';
 import { ANNOTATIONS } from '../api/names.ts';
@@ -5,11 +6,13 @@ import { SpireServer } from '../api/spire-server.ts';
 import { soonest, type WrittenCertificate, writeCertificate } from '../certificates/write-certificate.ts';
 import { objectLabels } from '../objects/labels.ts';
 import { actOrHold } from '../operand/act-or-hold.ts';
-import { inputOf } from '../operand/acting.ts';
+import { inputOf, type Platform } from '../operand/acting.ts';
 import type { OperandCondition } from '../operand/condition.ts';
 import { platformOf } from '../operand/platform.ts';
+import { referencedSecrets } from '../operand/referenced-secrets.ts';
 import { reportInvalid } from '../operand/report.ts';
 import { settleAll } from '../operand/settle-all.ts';
+import type { Problem } from '../operand/validity.ts';
 import { writeOperand } from '../operand/write-operand.ts';
 import {
   type Identity,
@@ -24,6 +27,7 @@ import { serverCleanup } from './clean-up.ts';
 import type { ServerContext } from './controller.ts';
 import { databaseTlsProblem, reportPlainTextPassword, secretsOf, tlsKeysOf } from './datastore.ts';
 import { ensureBundle, isBundle } from './ensure-bundle.ts';
+import { externalCertificateOf } from './server-exposure.ts';
 import { type ServerInput, serverComponent, usesServingCert } from './server-input.ts';
 import { serverObjects } from './server-objects.ts';
 import { SERVING_CERT } from './server-services.ts';
@@ -38,11 +42,12 @@ export async function reconcile(context: ServerContext): Promise<ReconcileResult
   const ttls = ttlCondition(context);
   const secrets = secretsOf(context);
   const known = readHistory(object.metadata?.annotations?.[ANNOTATIONS.history]);
-  const secretProblem = secrets.problem ?? databaseTlsProblem(context);
+  const platform = platformOf(context);
+  const secretProblem = secrets.problem ?? databaseTlsProblem(context) ?? routeProblem(context, platform);
   const valid = serverValidity(object, acting, deps.config, { history: known, secretProblem });
   if (!ttls.status || !valid.status) return reportInvalid(context, 'SpireServer', [acting.source, valid, ttls]);
   const input: ServerInput = {
-    ...inputOf(acting, object, platformOf(context)),
+    ...inputOf(acting, object, platform),
     history: await recordIdentity(context, known, acting.values),
     secretsHash: secrets.hash,
     databaseTlsKeys: tlsKeysOf(context),
@@ -63,6 +68,13 @@ export async function reconcile(context: ServerContext): Promise<ReconcileResult
   });
   if (outcome.type === 'refused') return undefined;
   return { requeueAfterMs: soonest(outcome.requeueAfterMs, certificate.checkAfterMs) };
+}
+
+/** The router reads the certificate of a Route itself, so that a change of it restarts nothing. */
+function routeProblem({ object, get }: ServerContext, platform: Platform): Problem | undefined {
+  const name = externalCertificateOf({ ...platform, spec: object.spec });
+  if (name === undefined) return undefined;
+  return referencedSecrets((key) => get(Secret, key), platform.config.operandNamespace, [{ name }]).problem;
 }
 
 /** On OpenShift, an annotation of the Service requests the certificate; elsewhere the operator issues one. */

@@ -18,14 +18,13 @@ export const DEFAULT_IDENTITIES = 'zero-trust-workload-identity-manager-spire-de
  */
 export function serverObjects(input: ServerInput): readonly Child[] {
   const files = serverFiles(input);
-  const exposure = serverExposure(input);
   return [
     ...serverAccess(input),
     ...serverServices(input),
     ...serverConfigMaps(input, files),
     serverWebhooks(input),
     defaultIdentities(input),
-    ...(exposure ? [exposure] : []),
+    ...serverExposure(input),
     ...disruptionBudget(input),
     child('StatefulSetAvailable', StatefulSet, serverStatefulSet(input, files)),
   ];

@@ -13,7 +13,9 @@ import {
 } from '@bowline/kubernetes';
 import type { Container } from '@bowline/kubernetes/core-v1';
 import type { Child } from '../objects/child.ts';
+import { ROUTER } from '../objects/external-certificate.ts';
 import { ClusterSPIFFEID } from '../third-party/cluster-spiffe-id.ts';
+import { HTTPRoute, TLSRoute } from '../third-party/gateway-routes.ts';
 import { Route } from '../third-party/route.ts';
 import { SecurityContextConstraints } from '../third-party/security-context-constraints.ts';
 import { objectsOf, type Workload, workloadsOf } from './rendered.test-support.ts';
@@ -64,8 +66,11 @@ function bindings(children: readonly Child[]): readonly string[] {
     roles: readonly string[],
   ): readonly string[] => [
     ...unless(roles.includes(roleRef.name), `binding ${metadata?.name} names the missing role ${roleRef.name}`),
-    ...subjects.flatMap(({ name }) =>
-      unless(accounts.includes(name), `binding ${metadata?.name} names the missing ServiceAccount ${name}`),
+    ...subjects.flatMap(({ name, namespace }) =>
+      unless(
+        namespace === ROUTER.namespace || accounts.includes(name),
+        `binding ${metadata?.name} names the missing ServiceAccount ${name}`,
+      ),
     ),
   ];
   const users = objectsOf(children, SecurityContextConstraints).flatMap((each) => each.users);
@@ -145,6 +150,10 @@ function routing(children: readonly Child[]): readonly string[] {
   };
   return [
     ...objectsOf(children, Route).flatMap(({ spec }) => portOf(spec.to.name, spec.port.targetPort)),
+    ...objectsOf(children, Route).flatMap(({ metadata, spec }) => readable(children, metadata?.name, spec.tls)),
+    ...[...objectsOf(children, TLSRoute), ...objectsOf(children, HTTPRoute)].flatMap(({ spec }) =>
+      spec.rules.flatMap(({ backendRefs }) => backendRefs.flatMap(({ name, port }) => portOf(name, port))),
+    ),
     ...objectsOf(children, Ingress).flatMap(({ spec }) =>
       (spec?.rules ?? [])
         .flatMap(({ http }) => http?.paths ?? [])
@@ -154,6 +163,26 @@ function routing(children: readonly Child[]): readonly string[] {
       webhooks.flatMap(({ clientConfig: { service } }) => portOf(service?.name, service?.port ?? 443)),
     ),
   ];
+}
+
+/** OpenShift's router may read the certificate of a Route. */
+function readable(
+  children: readonly Child[],
+  route: string | undefined,
+  { externalCertificate }: Route['spec']['tls'],
+): readonly string[] {
+  if (!externalCertificate) return [];
+  const roles = objectsOf(children, Role).filter(({ rules = [] }) =>
+    rules.some(({ resourceNames = [] }) => resourceNames.includes(externalCertificate.name)),
+  );
+  const bound = objectsOf(children, RoleBinding).filter(({ subjects = [] }) =>
+    subjects.some(({ namespace }) => namespace === ROUTER.namespace),
+  );
+  const names = bound.map(({ roleRef }) => roleRef.name);
+  return unless(
+    roles.some(({ metadata }) => names.includes(metadata?.name ?? '')),
+    `the router cannot read the certificate of Route ${route}`,
+  );
 }
 
 function ports(workload: Workload): readonly string[] {

@@ -44,6 +44,9 @@ const ingress = some({
   tlsSecretName: label,
 });
 
+const gateway = (kind: fc.Arbitrary<'TLSRoute' | 'HTTPRoute'>) =>
+  fc.record({ name: label, namespace: label, sectionName: label, host: domain, kind }, { requiredKeys: ['name'] });
+
 const peer = fc
   .tuple(domain, fc.constantFrom('https_spiffe', 'https_web'))
   .map(([trustDomain, bundleEndpointProfile]) => ({
@@ -157,6 +160,7 @@ const server = fc
       federation,
       upstreamAuthority,
       ingress,
+      gateway: gateway(fc.constant('TLSRoute')),
       deletion: some({ persistentVolumeClaims: fc.constantFrom('Retain', 'Delete') }),
     }),
   )
@@ -191,6 +195,7 @@ const oidc = some({
   additionalDomains: fc.uniqueArray(domain, { maxLength: 4 }),
   tls: fc.record({ secretName: label }),
   ingress,
+  gateway: gateway(fc.constantFrom('TLSRoute', 'HTTPRoute')),
 });
 
 const values = fc

@@ -51,6 +51,8 @@ export const PROXY = {
   trustedCAConfigMap: 'trusted-cas',
 };
 
+const gateway = { name: 'public', namespace: 'gateways', sectionName: 'tls', host: 'public.example.io' } as const;
+
 const ingress = {
   className: 'nginx',
   host: 'public.example.io',
@@ -63,7 +65,6 @@ export const SERVER_VARIANTS: Variants<ServerOverrides> = {
   'the defaults': {},
   'the defaults on OpenShift': { isOpenShift: true },
   'a proxy': { shared: { proxy: PROXY } },
-  'a proxy on OpenShift': { shared: { proxy: PROXY }, isOpenShift: true },
   'a changed identity': { history },
   'keys in memory': { spec: { keyManager: { diskEnabled: 'false', memoryEnabled: 'true' } } },
   'other key types': { spec: { caKeyType: 'ec-p384', jwtKeyType: 'ec-p256' } },
@@ -154,6 +155,13 @@ export const SERVER_VARIANTS: Variants<ServerOverrides> = {
     },
     isOpenShift: true,
   },
+  'federation behind a Gateway': { spec: { federation: {}, gateway }, isOpenShift: true },
+  'federation with a certificate behind a Gateway': {
+    spec: {
+      federation: { bundleEndpoint: { profile: 'https_web', httpsWeb: { servingCert: {} } } },
+      gateway: { name: 'public', kind: 'HTTPRoute' },
+    },
+  },
   'settings of pods': {
     spec: {
       ...PODS,
@@ -171,7 +179,6 @@ export const AGENT_VARIANTS: Variants<Overrides<AgentSpec>> = {
   'the defaults': {},
   'the defaults on OpenShift': { isOpenShift: true },
   'a proxy': { shared: { proxy: PROXY } },
-  'a proxy on OpenShift': { shared: { proxy: PROXY }, isOpenShift: true },
   'no attestors': { spec: { nodeAttestor: { k8sPSATEnabled: 'false' }, workloadAttestors: { k8sEnabled: 'false' } } },
   'another container locator': {
     spec: { workloadAttestors: { disableContainerSelectors: 'true', useNewContainerLocator: 'false' } },
@@ -208,7 +215,6 @@ export const CSI_VARIANTS: Variants<Overrides<CsiSpec>> = {
   'the defaults': {},
   'the defaults on OpenShift': { isOpenShift: true },
   'a proxy': { shared: { proxy: PROXY } },
-  'a proxy on OpenShift': { shared: { proxy: PROXY }, isOpenShift: true },
   'other paths': {
     spec: { agentSocketPath: '/run/other', kubeletPath: '/data/kubelet', pluginName: 'csi.example.io' },
   },
@@ -221,9 +227,10 @@ export const OIDC_VARIANTS: Variants<Overrides<OidcSpec>> = {
   'the defaults': {},
   'the defaults on OpenShift': { isOpenShift: true },
   'a proxy': { shared: { proxy: PROXY } },
-  'a proxy on OpenShift': { shared: { proxy: PROXY }, isOpenShift: true },
   'several pods and names': { spec: { replicaCount: 2, additionalDomains: ['b.example.io', 'a.example.io'], ingress } },
   'an own certificate': { spec: { tls: { secretName: 'own-tls' }, externalSecretRef: 'route-tls' }, isOpenShift: true },
+  'a TLSRoute': { spec: { gateway, ingress } },
+  'an HTTPRoute': { spec: { gateway: { name: 'public', kind: 'HTTPRoute' } }, isOpenShift: true },
   'no Route': { spec: { managedRoute: 'false' }, isOpenShift: true },
   'an issuer with a path': { values: { jwtIssuer: 'https://example.io/tenants/one' } },
   'settings of pods': {

@@ -1,0 +1,33 @@
+import type { ObjectMeta } from '@bowline/kubernetes';
+import type { SpireServer } from '../api/spire-server.ts';
+import { GATEWAY_GROUP, HTTPRoute, TLSRoute } from '../third-party/gateway-routes.ts';
+import { type Child, child } from './child.ts';
+
+type GatewaySettings = NonNullable<SpireServer['spec']['gateway']>;
+
+/**
+ * gatewayRouteFor returns a route of the Gateway API that exposes one Service under one host name. It contains the values
+ * that the API server would fill in, because a list is compared as a whole.
+ */
+export function gatewayRouteFor(
+  metadata: ObjectMeta,
+  defaultHost: string,
+  service: { readonly name: string; readonly port: number },
+  { kind, name, namespace, sectionName, host = defaultHost }: GatewaySettings,
+): Child {
+  const parent = {
+    ...{ group: GATEWAY_GROUP, kind: 'Gateway', name },
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(sectionName === undefined ? {} : { sectionName }),
+  };
+  const backendRefs = [{ group: '', kind: 'Service', ...service, weight: 1 }];
+  const matches = [{ path: { type: 'PathPrefix', value: '/' } }];
+  return child('GatewayRouteAvailable', kind === 'TLSRoute' ? TLSRoute : HTTPRoute, {
+    metadata,
+    spec: {
+      parentRefs: [parent],
+      hostnames: [host],
+      rules: [kind === 'TLSRoute' ? { backendRefs } : { matches, backendRefs }],
+    },
+  });
+}
