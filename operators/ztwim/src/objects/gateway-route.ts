@@ -1,7 +1,7 @@
 import type { ObjectMeta } from '@bowline/kubernetes';
 import type { SpireServer } from '../api/spire-server.ts';
-import { GATEWAY_GROUP, HTTPRoute, TLSRoute } from '../third-party/gateway-routes.ts';
-import { type Child, child } from './child.ts';
+import { GATEWAY_GROUP, type GatewayRoute, HTTPRoute, TLSRoute } from '../third-party/gateway-routes.ts';
+import type { Child } from './child.ts';
 
 type GatewaySettings = NonNullable<SpireServer['spec']['gateway']>;
 
@@ -14,7 +14,7 @@ export function gatewayRouteFor(
   defaultHost: string,
   service: { readonly name: string; readonly port: number },
   { kind, name, namespace, sectionName, host = defaultHost }: GatewaySettings,
-): Child {
+): Omit<Child, 'condition'> {
   const parent = {
     ...{ group: GATEWAY_GROUP, kind: 'Gateway', name },
     ...(namespace === undefined ? {} : { namespace }),
@@ -22,12 +22,13 @@ export function gatewayRouteFor(
   };
   const backendRefs = [{ group: '', kind: 'Service', ...service, weight: 1 }];
   const matches = [{ path: { type: 'PathPrefix', value: '/' } }];
-  return child('GatewayRouteAvailable', kind === 'TLSRoute' ? TLSRoute : HTTPRoute, {
+  const object: GatewayRoute = {
     metadata,
     spec: {
       parentRefs: [parent],
       hostnames: [host],
       rules: [kind === 'TLSRoute' ? { backendRefs } : { matches, backendRefs }],
     },
-  });
+  };
+  return { resource: kind === 'TLSRoute' ? TLSRoute : HTTPRoute, object };
 }

@@ -20,7 +20,8 @@ export function oidcExposure(input: OidcInput): readonly Child[] {
   const metadata = { name: NAME, namespace: config.operandNamespace, labels };
   const host = hostOf(values.jwtIssuer);
   if (spec.gateway) {
-    return [gatewayRouteFor(metadata, host, { name: OIDC_PROVIDER, port: OIDC_PORT }, spec.gateway)];
+    const route = gatewayRouteFor(metadata, host, { name: OIDC_PROVIDER, port: OIDC_PORT }, spec.gateway);
+    return [{ ...route, condition: 'GatewayRouteAvailable' }];
   }
   if (hasRoute(input)) {
     const secret = spec.externalSecretRef;

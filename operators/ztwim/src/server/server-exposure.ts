@@ -20,7 +20,8 @@ export function serverExposure(input: ServerInput): readonly Child[] {
   const metadata = { name: NAME, namespace: config.operandNamespace, labels };
   const host = `federation.${input.values.trustDomain}`;
   if (spec.gateway) {
-    return [gatewayRouteFor(metadata, host, { name: SERVER, port: PORTS.federation }, spec.gateway)];
+    const route = gatewayRouteFor(metadata, host, { name: SERVER, port: PORTS.federation }, spec.gateway);
+    return [{ ...route, condition: 'GatewayRouteAvailable' }];
   }
   if (hasRoute(input)) {
     const secret = externalCertificateOf(input);
