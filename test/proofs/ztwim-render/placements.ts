@@ -64,7 +64,11 @@ function serverPlacements(inputs: GeneratedInputs): readonly Placement[] {
     at(['server', 'ca_subject', 0, 'common_name'], text(subject.commonName || undefined)),
     at(['server', 'ca_subject', 0, 'country', 0], subject.country || undefined),
     at(['server', 'ca_subject', 0, 'organization', 0], text(subject.organization || undefined)),
-    at(store('database_type'), data.databaseType ?? 'sqlite3'),
+    at(
+      store('database_type'),
+      data.aws ? { [data.databaseType ?? '']: { region: data.aws.region } } : (data.databaseType ?? 'sqlite3'),
+    ),
+    ...upstreamPlacements(spec, namespaceOf(inputs), at),
     at(store('connection_string'), isSqlite ? `/run/spire/data/datastore${suffix}.sqlite3` : data.connectionString),
     at(store('max_open_conns'), data.maxOpenConns ?? 100),
     at(store('max_idle_conns'), data.maxIdleConns ?? 2),
@@ -95,6 +99,33 @@ function serverPlacements(inputs: GeneratedInputs): readonly Placement[] {
       namespace: namespaceOf(inputs),
     }),
     ...federationPlacements(spec, at, text),
+  ];
+}
+
+function upstreamPlacements(
+  { upstreamAuthority: { vault, certManager } = {} }: ServerSpec,
+  namespace: string,
+  at: (path: readonly (string | number)[], value: unknown) => Placement,
+): readonly Placement[] {
+  const plugins = ['plugins', 'UpstreamAuthority'];
+  const of = (name: string, field: string) => [...plugins, 0, name, 'plugin_data', field];
+  if (vault) {
+    const { address, namespace: vaultNamespace, pkiMountPoint = 'pki', caSecretRef, kubernetesAuth } = vault;
+    return [
+      at(of('vault', 'vault_addr'), address),
+      at(of('vault', 'namespace'), vaultNamespace),
+      at(of('vault', 'pki_mount_point'), pkiMountPoint),
+      at(of('vault', 'ca_cert_path'), caSecretRef && `/run/spire/vault-ca/${caSecretRef.key ?? 'ca.crt'}`),
+      at([...of('vault', 'k8s_auth'), 'k8s_auth_mount_point'], kubernetesAuth.mountPoint ?? 'kubernetes'),
+      at([...of('vault', 'k8s_auth'), 'k8s_auth_role_name'], kubernetesAuth.role),
+    ];
+  }
+  if (!certManager) return [at(plugins, undefined)];
+  return [
+    at(of('cert-manager', 'issuer_name'), certManager.issuerName),
+    at(of('cert-manager', 'issuer_kind'), certManager.issuerKind ?? 'Issuer'),
+    at(of('cert-manager', 'issuer_group'), certManager.issuerGroup ?? 'cert-manager.io'),
+    at(of('cert-manager', 'namespace'), namespace),
   ];
 }
 
