@@ -105,7 +105,7 @@ async function remove(admin: Client, { resource, object }: Leftover): Promise<vo
   try {
     await admin.delete(resource, key, options);
     if (!finalizers?.length) return;
-    await admin.patch(resource, key, { type: 'merge', body: { metadata: { uid, finalizers: null } } });
+    await admin.patch(resource, key, { type: 'merge', body: { metadata: { finalizers: null } } });
   } catch (error) {
     // It is gone, or is another object of the same name.
     if (!isNotFound(error) && !isConflict(error)) throw error;
