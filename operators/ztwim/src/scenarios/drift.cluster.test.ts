@@ -1,24 +1,17 @@
 import {
-  ClusterRole,
-  ClusterRoleBinding,
   ConfigMap,
   DaemonSet,
-  Deployment,
   Ingress,
   type KubernetesObject,
   keyOf,
   Pod,
   PodDisruptionBudget,
   type Resource,
-  Role,
-  RoleBinding,
   Secret,
   Service,
   ServiceAccount,
-  StatefulSet,
   ValidatingWebhookConfiguration,
 } from '@bowline/kubernetes';
-import { CSIDriver } from '@bowline/kubernetes/storage-v1';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANNOTATIONS, MANAGER, SINGLETON } from '../api/names.ts';
 import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
@@ -29,30 +22,13 @@ import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-ide
 import { OIDC_SERVING_CERT } from '../oidc/oidc-input.ts';
 import { AGENT, OIDC_PROVIDER, SERVER, WEBHOOK } from '../spire/names.ts';
 import { OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
-import { ClusterSPIFFEID } from '../third-party/cluster-spiffe-id.ts';
+import { CHILD_KINDS } from './child-kinds.test-support.ts';
 import { start } from './deletion.test-support.ts';
 
 /** The name of the Route or Ingress of the OIDC discovery provider. */
 const EXPOSURE = 'spire-oidc-discovery-provider';
 
 const LABEL = 'app.kubernetes.io/managed-by';
-
-const KINDS: readonly Resource<KubernetesObject>[] = [
-  ServiceAccount,
-  Role,
-  RoleBinding,
-  ClusterRole,
-  ClusterRoleBinding,
-  Service,
-  ConfigMap,
-  ValidatingWebhookConfiguration,
-  PodDisruptionBudget,
-  ClusterSPIFFEID,
-  CSIDriver,
-  StatefulSet,
-  DaemonSet,
-  Deployment,
-];
 
 let c: ZtwimCluster;
 const config = { createOnly: false };
@@ -64,7 +40,7 @@ afterAll(() => c[Symbol.asyncDispose]());
 
 /** forEachKind calls `work` with the objects of one kind after the other, and with those of a kind at the same time. */
 async function forEachKind(work: (kind: Resource<KubernetesObject>, object: KubernetesObject) => Promise<unknown>) {
-  for (const kind of KINDS) {
+  for (const kind of CHILD_KINDS) {
     const namespace = kind.scope === 'Namespaced' ? OPERANDS : undefined;
     const { items } = await c.admin.list(kind, { namespace, labelSelector: `${LABEL}=${MANAGER}` });
     expect(items, kind.kind).not.toEqual([]);

@@ -7,6 +7,7 @@ import {
 } from '@bowline/control-plane/testing';
 import { type KubernetesObject, PersistentVolume, type Resource } from '@bowline/kubernetes';
 import { VirtualClock } from '@bowline/machinery';
+import type { Operator } from '@bowline/runtime';
 import { expect } from 'vitest';
 import { SINGLETON } from '../api/names.ts';
 import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
@@ -15,12 +16,15 @@ import { SpireOIDCDiscoveryProvider } from '../api/spire-oidc-discovery-provider
 import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import { ztwim } from '../operator.ts';
+import { PassingTime } from './passing-time.test-support.ts';
 
 /** ZtwimClusterOptions configures the operator. */
 export interface ZtwimClusterOptions
   extends Partial<Omit<OperatorsOptions & ClusterOptions, 'config' | 'clock' | 'operators'>> {
   /** The operator's section of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>;
+  /** Further operators. Defaults to none. */
+  readonly others?: readonly Operator[];
 }
 
 /** Specs are the specs of the five objects. */
@@ -44,7 +48,10 @@ export const OPERANDS = 'zero-trust-workload-identity-manager';
 
 /** ZtwimCluster is a test cluster with the operator as it is installed: with its own ServiceAccount. */
 export interface ZtwimCluster extends Cluster, RunningOperators {
-  /** The clock of the operator, which stands still unless a test advances it. It starts at the real time. */
+  /**
+   * The clock of the operator. It starts at the real time, and stands still unless a test advances it or waits for more
+   * than a second.
+   */
   readonly clock: VirtualClock;
   /** createAll creates the five objects. Those without a spec get an empty one. */
   createAll(specs?: Specs): Promise<void>;
@@ -84,10 +91,17 @@ async function createVolume(c: Cluster): Promise<void> {
 
 /** ztwimCluster starts the operator on a control plane of its own. */
 export async function ztwimCluster(options: ZtwimClusterOptions = {}): Promise<ZtwimCluster> {
-  const { config = {}, ...rig } = options;
+  const { config = {}, others = [], ...rig } = options;
   const clock = new VirtualClock({ startMs: Date.now() });
-  const c = await cluster({ operators: [ztwim], prefix: 'ztwim', ...rig, clock, config: { ztwim: config } });
+  const operators = [ztwim, ...others];
+  const c = await cluster({ operators, prefix: 'ztwim', ...rig, clock, config: { ztwim: config } });
   await createVolume(c);
+  const time = new PassingTime(clock);
+  const waits: Pick<Cluster, 'until' | 'untilGone' | 'untilList'> = {
+    until: (...args) => time.during(c.until(...args)),
+    untilGone: (...args) => time.during(c.untilGone(...args)),
+    untilList: (...args) => time.during(c.untilList(...args)),
+  };
   const own: Omit<ZtwimCluster, keyof (Cluster & RunningOperators)> = {
     clock,
     createOne: (kind, spec = {}) => c.admin.create(kind, { metadata: { name: SINGLETON }, spec } as never),
@@ -112,9 +126,12 @@ export async function ztwimCluster(options: ZtwimClusterOptions = {}): Promise<Z
     async untilReason(kind, type, reason) {
       const find = ({ status }: WithConditions) =>
         status?.conditions?.find((each) => each.type === type && each.reason === reason);
-      const object = await c.until(kind, { name: SINGLETON }, (each: WithConditions) => find(each) !== undefined);
+      const object = await waits.until(kind, { name: SINGLETON }, (each: WithConditions) => find(each) !== undefined);
       return find(object)?.message ?? '';
     },
   };
-  return Object.defineProperties({ ...c, ...own }, Object.getOwnPropertyDescriptors(c));
+  return Object.defineProperties(
+    { ...c, ...own },
+    { ...Object.getOwnPropertyDescriptors(c), ...Object.getOwnPropertyDescriptors(waits) },
+  );
 }
