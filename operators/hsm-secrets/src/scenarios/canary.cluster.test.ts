@@ -21,6 +21,7 @@ import { createLog, createMetrics } from '@bowline/runtime/manager';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { bowline } from '../../../../apps/bowline/src/testing/test-operators.test-support.ts';
 import { type CrashingProgram, startCrashing } from '../../../../test/support/crashing-program.ts';
+import { childrenOf, LeakSources } from '../../../../test/support/leak-sources.ts';
 import { testAuthority, testIdentity } from '../agent/agent-identities.test-support.ts';
 import { type AgentProcess, startAgent } from '../agent/agent-process.test-support.ts';
 import { SERVER_NAME } from '../agent/running-agent.test-support.ts';
@@ -33,7 +34,7 @@ import { createHostTree, type HostTree } from '../discovery/host-tree.test-suppo
 import { ALL, type ApiCluster, apiCluster, inBase64, PIN_SECRET } from '../http-api/api-cluster.test-support.ts';
 import { hsmSecrets, hsmSecretsWith } from '../operator.ts';
 import { DEVICE } from '../testing/secrets-cluster.test-support.ts';
-import { CANARIES, childrenOf, type LeakyDevice, leakyDevice, Sources } from './canary.test-support.ts';
+import { CANARIES, type LeakyDevice, leakyDevice } from './canary.test-support.ts';
 import { AGENTS_FILE, remoteAgents } from './canary-agents.test-support.ts';
 import type { Behaviour } from './canary-module.test-support.ts';
 
@@ -65,9 +66,10 @@ interface Running {
 }
 
 const startedAt = Date.now();
-let sources = new Sources();
+const newSources = () => new LeakSources(Object.values(CANARIES));
+let sources = newSources();
 /** What was requested explicitly, and is no leak. */
-const requested = new Sources();
+const requested = newSources();
 const metrics = createMetrics({ process: false });
 const log = createLog({ level: 'debug', destination: { write: (line) => sources.add('log of the manager', line) } });
 /** Disposed of in reverse order. */
@@ -485,7 +487,7 @@ it('finds no value and no PIN anywhere but in the Secrets that hold them', async
 it('finds a value wherever it is planted', async () => {
   const { namespace, admin } = c;
   expect(Object.keys(requested.leaks())).toEqual(['responses of the API']);
-  sources = new Sources();
+  sources = newSources();
   log.info('planted', { value: { nested: VALUE } });
   metrics.gauge({ name: 'planted', help: 'A test.', labels: ['value'] }).set(1, { value: UPDATE });
   sources.addError(new Error('failed', { cause: Object.assign(new Error('it failed'), { pin: Buffer.from(PIN) }) }));

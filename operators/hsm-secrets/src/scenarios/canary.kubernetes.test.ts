@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
+import { childrenOf, LeakSources } from '../../../../test/support/leak-sources.ts';
 import { testAuthority, testIdentity } from '../agent/agent-identities.test-support.ts';
 import { startAgent } from '../agent/agent-process.test-support.ts';
 import { SERVER_NAME } from '../agent/running-agent.test-support.ts';
 import { pkcs11Tools, softHsmDevice } from '../agent/softhsm-worker.test-support.ts';
 import { MANAGER_NAME } from '../api/names.ts';
-import { CANARIES, childrenOf, Sources } from './canary.test-support.ts';
+import { CANARIES } from './canary.test-support.ts';
 import { remoteAgents } from './canary-agents.test-support.ts';
 
 const tools = await pkcs11Tools();
@@ -18,7 +19,7 @@ else
     await device.tokens.initToken('pico', { pin: CANARIES.pin, soPin: 'officer' });
     await device.writePin(CANARIES.pin);
     const authority = await testAuthority();
-    const sources = new Sources();
+    const sources = new LeakSources(Object.values(CANARIES));
     let agent = await startAgent(device, authority);
     const identity = await testIdentity(authority, MANAGER_NAME, 'client');
     const agents = remoteAgents(() => ({ identity, serverName: SERVER_NAME, addresses: { S1: agent.address } }));

@@ -9,6 +9,7 @@ import type { OperandCondition } from './condition.ts';
 import { invalidTemplate } from './invalid-template.ts';
 import { isForeign } from './is-foreign.ts';
 import { isRefusal } from './is-refusal.ts';
+import { refusedContent } from './refused-content.ts';
 import { settleAll } from './settle-all.ts';
 
 /** ChildWriter is the part of a run's context that writes objects of any kind. */
@@ -172,6 +173,8 @@ async function writeChild(
     return undefined;
   } catch (error) {
     if (isForeign(error)) return { type, status: false, reason: 'ResourceConflict', message: error.message };
+    const refused = refusedContent(resource, key, error);
+    if (refused !== undefined) return { type, status: false, reason: 'Failed', message: refused };
     if (isRefusal(error)) return { type, status: false, reason: 'Failed', message: error.message };
     throw error;
   }

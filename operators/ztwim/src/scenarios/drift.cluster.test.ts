@@ -12,6 +12,7 @@ import {
   ServiceAccount,
   ValidatingWebhookConfiguration,
 } from '@bowline/kubernetes';
+import { CSIDriver } from '@bowline/kubernetes/storage-v1';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANNOTATIONS, MANAGER, SINGLETON } from '../api/names.ts';
 import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
