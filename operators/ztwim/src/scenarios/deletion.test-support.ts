@@ -1,6 +1,7 @@
 import { DaemonSet, Deployment, keyString, StatefulSet } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/core-v1';
 import type { CustomResource } from '@bowline/runtime/resource';
+import { expect } from 'vitest';
 import { SINGLETON } from '../api/names.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import { OPERAND_RESOURCES } from '../operand/operand-kind.ts';
@@ -38,6 +39,14 @@ export async function start(c: ZtwimCluster, deletion: object = {}, specs: Specs
 export async function untilNone(c: ZtwimCluster): Promise<void> {
   for (const kind of FIVE) await c.untilRemoved(kind);
   await c.idle();
+}
+
+/** deleteAll deletes those of the five objects that exist, and waits until nothing of them is left. */
+export async function deleteAll(c: ZtwimCluster): Promise<void> {
+  // The parent is last, so that none of them waits for another one.
+  for (const kind of FIVE) if (await c.admin.find(kind, KEY)) await c.admin.delete(kind, KEY);
+  await untilNone(c);
+  await expect.poll(() => workloadsLeft(c), { timeout: 60_000 }).toEqual([]);
 }
 
 /** deletedWorkloads returns the workloads in the order in which the operator requested their deletion. */

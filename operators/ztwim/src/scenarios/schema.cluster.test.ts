@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { KubernetesObject, Resource } from '@bowline/kubernetes';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { SINGLETON } from '../api/names.ts';
 import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
@@ -9,6 +9,7 @@ import { SpireOIDCDiscoveryProvider } from '../api/spire-oidc-discovery-provider
 import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import { COMPLETE, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
+import { deleteAll } from './deletion.test-support.ts';
 import { refusalOf } from './refusal.test-support.ts';
 
 const KEY = { name: SINGLETON };
@@ -42,13 +43,13 @@ function peers(count: number): readonly Fields[] {
   }));
 }
 
-describe('the schema', () => {
-  let c: ZtwimCluster;
-  beforeAll(async () => {
-    c = await ztwimCluster();
-  });
-  afterAll(() => c[Symbol.asyncDispose]());
+let c: ZtwimCluster;
+beforeAll(async () => {
+  c = await ztwimCluster({ leaderElection: false });
+});
+afterAll(() => c[Symbol.asyncDispose]());
 
+describe('the schema', () => {
   /** Nothing is stored, so that cases do not depend on each other. */
   const tryCreate = <T extends KubernetesObject>(kind: Resource<T>, spec: Fields, name = SINGLETON): Promise<T> =>
     c.admin.create(kind, { metadata: { name }, spec } as never, { dryRun: true });
@@ -147,11 +148,12 @@ describe('the schema', () => {
 });
 
 describe('the examples of the design document', () => {
+  beforeEach(() => deleteAll(c));
+
   it.each([
     ['examples 1 and 2', 'manager', 'spire-server'],
     ['the validation rules', 'validated-manager', 'validated-spire-server'],
   ])('scenario 04 are accepted as written: %s', async (_, manager, server) => {
-    await using c = await ztwimCluster();
     const { metadata } = await c.admin.create(ZeroTrustWorkloadIdentityManager, parse(fixture(manager)) as never);
     const text = fixture(server).replace('<ZTWIM-UID>', metadata?.uid ?? '');
     const wanted = parse(text) as SpireServer;
