@@ -12,6 +12,7 @@ export const OPERATOR = { name: 'ztwim', domain: 'bowline.dev' } as const;
 export function createAuthority({
   client,
   namespace,
+  clock,
   random,
   log,
   metrics,
@@ -22,7 +23,6 @@ export function createAuthority({
     secret: { namespace, name: AUTHORITY_SECRET },
     // Nothing uses this certificate; a CA always comes with one.
     certificate: { names: [`${OPERATOR.name}.${OPERATOR.domain}`], usages: ['client'] },
-    // By the system clock: clients check certificates by theirs.
-    ...{ random, log, metrics },
+    ...{ clock, random, log, metrics },
   });
 }

@@ -10,6 +10,7 @@ import type { OperandCondition } from '../operand/condition.ts';
 import { isForeign } from '../operand/is-foreign.ts';
 import { isRefusal } from '../operand/is-refusal.ts';
 import { contentHash, hashOf, type SecretView } from '../operand/referenced-secrets.ts';
+import { refusedContent } from '../operand/refused-content.ts';
 import { currentRecord, writeRecord } from './issued-record.ts';
 
 /** How soon a certificate is checked again at the earliest. */
@@ -72,8 +73,8 @@ export async function writeCertificate(
   } catch (error) {
     if (!isForeign(error) && !isRefusal(error)) throw error;
     const reason = isForeign(error) ? 'ResourceConflict' : 'Failed';
-    const problem = { type: condition, status: false, reason, message: error.message };
-    return { problem, checkAfterMs: MIN_CHECK_MS };
+    const message = refusedContent(Secret, key, error) ?? error.message;
+    return { problem: { type: condition, status: false, reason, message }, checkAfterMs: MIN_CHECK_MS };
   }
   return checkAfter(checkAt);
 }
