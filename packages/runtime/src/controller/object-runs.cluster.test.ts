@@ -6,6 +6,7 @@ import { s } from '@bowline/machinery/schema';
 import { describe, expect, it, vi } from 'vitest';
 import { managedContent } from '../content/managed-content.ts';
 import { defineOperator } from '../operator/operator.ts';
+import { allow } from '../permissions/permission.ts';
 import { defineResource } from '../resource/define-resource.ts';
 import { controller } from './builder.ts';
 import { labelsChanged } from './predicates.ts';
@@ -167,6 +168,26 @@ describe('the status and events of a run', () => {
     await c.restart();
     await c.idle();
     expect(await requests(c, 'pages', ['patch', 'update', 'create'])).toEqual(['patch a status', 'patch a status']);
+  });
+
+  it('need no read and no second patch after the run changed its own object', async () => {
+    const pages = controller(Page).reconcile(async ({ object, key, live, status }) => {
+      status.set({ words: 1 });
+      if (object.metadata?.annotations?.counted) return;
+      await live.patch(Page, key, { type: 'merge', body: { metadata: { annotations: { counted: 'yes' } } } });
+    });
+    const operator = defineOperator({
+      name: 'marking',
+      domain: 'bowline.dev',
+      resources: [Page],
+      controllers: [pages],
+      permissions: [allow(['patch'], Page)],
+    });
+    await using c = await cluster({ operators: [operator] });
+    await c.admin.create(Page, page(c));
+    await c.until(Page, { name: 'a' }, ({ status }) => status?.words === 1);
+    await c.idle();
+    expect(await requests(c, 'pages', ['get', 'patch'])).toEqual(['patch a', 'patch a status']);
   });
 
   it('report bad input in a condition and an event, without a retry, until it is corrected', async () => {

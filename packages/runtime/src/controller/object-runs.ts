@@ -220,10 +220,17 @@ export class ObjectRuns {
     return this.#hasStatus && (this.#options.controller.summarize || !draft.isEmpty);
   }
 
-  /** If the view does not keep the status, the object has to be read. */
+  /**
+   * If the view does not keep the status, the object has to be read. Otherwise the cache has what this run wrote to the object;
+   * a patch of the older version would be refused.
+   */
   async #fullObject(context: RunContext): Promise<(KubernetesObject & { readonly status?: object }) | undefined> {
+    const { informer } = this.#options;
     const seen = context.object as KubernetesObject;
-    if (this.#options.informer.view === 'full') return seen;
+    if (informer.view === 'full') {
+      const cached = informer.get(context.key as ObjectKey) as KubernetesObject | undefined;
+      return cached?.metadata?.uid === seen.metadata?.uid ? cached : seen;
+    }
     const object = await context.live.find(this.#kind, context.key as ObjectKey);
     // Nothing is known about an object that has replaced it.
     return object?.metadata?.uid === (seen.metadata?.uid ?? object?.metadata?.uid) ? object : undefined;
