@@ -29,7 +29,7 @@ it('the commands of the pages print the output shown there', async () => {
   });
   // Later pages depend on the first one, until that about deletion. The last ones start without objects.
   const first = ['README', 'values', 'webhooks', 'identity-changes', 'troubleshooting', 'limitations', 'deletion'];
-  const pages = [...first, 'server'];
+  const pages = [...first, 'server', 'migration'];
   for (const page of pages) await reader.read(join(here, `${page}.md`));
   reader.finish();
-}, 300_000);
+}, 600_000);

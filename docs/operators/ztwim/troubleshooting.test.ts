@@ -78,7 +78,7 @@ describe('the page', () => {
       ...namesIn('Deletion', 0),
       ...namesIn('Migration', 0),
     ];
-    const byText = ['Deleting'];
+    const byText = ['Deleting', 'MigrationComplete'];
     for (const name of byText) expect(page).toContain(`The condition \`${name}\``);
     const expected = [...CONDITIONS, ...Object.keys(HOLDS), ...OF_WORKLOADS, ...OF_RUNTIME, ...MIGRATION_PHASES];
     const written = expected.filter((name) => /^[A-Z]/.test(name) && !OTHER_WORDS.has(name));
