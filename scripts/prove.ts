@@ -72,9 +72,10 @@ const result = await proof.run({
   log: (line) => console.error(line),
 });
 
+const own = Object.entries(flags).map(([flag, value]) => ` --${flag} ${value}`);
 for (const violation of result.violations.slice(0, 10)) {
   console.log(`violated: seed ${violation.seed}: ${violation.message}`);
-  console.log(`  repeat with: npm run prove -- ${name} --runs 1 --seed ${violation.seed}`);
+  console.log(`  repeat with: npm run prove -- ${name}${own.join('')} --runs 1 --seed ${violation.seed}`);
 }
 if (values.keep) {
   const kept = join(repositoryRoot, 'docs/proofs');
