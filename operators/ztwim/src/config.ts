@@ -48,6 +48,12 @@ export const config = s.object({
     .describe(
       'Whether the SPIRE server may request its CA from cert-manager: the operator can only grant this permission if it has it.',
     ),
+  operatorCondition: s
+    .dnsSubdomain()
+    .describe(
+      'The OperatorCondition of OLM, in the namespace of the manager, that the condition Upgradeable is copied to. OLM gives its name to the pod in the variable OPERATOR_CONDITION_NAME. Defaults to none.',
+    )
+    .optional(),
   images: images.default({}).describe('The images of the operands.'),
   imagePullSecrets: s
     .array(s.dnsSubdomain())

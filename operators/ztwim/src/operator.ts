@@ -1,7 +1,22 @@
-import { Endpoints, Lease, Namespace, Node, Pod, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
+import {
+  Endpoints,
+  Lease,
+  Namespace,
+  Node,
+  PersistentVolumeClaim,
+  Pod,
+  ValidatingWebhookConfiguration,
+} from '@bowline/kubernetes';
 import { TokenReview } from '@bowline/kubernetes/authentication-v1';
 import { Event } from '@bowline/kubernetes/core-v1';
-import { allow, defineOperator, type Operator, type Permission, type SetupContext } from '@bowline/runtime';
+import {
+  allow,
+  defineOperator,
+  type Operator,
+  OWN_NAMESPACE,
+  type Permission,
+  type SetupContext,
+} from '@bowline/runtime';
 import { authorityPermissions } from '@bowline/runtime/certificates';
 import { agentCleanup } from './agent/clean-up.ts';
 import { agentController } from './agent/controller.ts';
@@ -30,6 +45,7 @@ import { observeRun } from './operand/observe-run.ts';
 import { OPERAND_RESOURCES } from './operand/operand-kind.ts';
 import { RolloutPace } from './rollout/rollout-pace.ts';
 import { local, samples } from './samples.ts';
+import { CLAIMS } from './server/backup.ts';
 import { serverCleanup } from './server/clean-up.ts';
 import { serverController } from './server/controller.ts';
 import { reconcile as reconcileServer } from './server/reconcile.ts';
@@ -39,6 +55,8 @@ import { CertificateRequest } from './third-party/certificate-request.ts';
 import { ClusterFederatedTrustDomain } from './third-party/cluster-federated-trust-domain.ts';
 import { ClusterSPIFFEID } from './third-party/cluster-spiffe-id.ts';
 import { ClusterStaticEntry } from './third-party/cluster-static-entry.ts';
+import { OperatorCondition } from './third-party/operator-condition.ts';
+import { VolumeSnapshot } from './third-party/volume-snapshot.ts';
 import { webhooks } from './webhooks/webhooks.ts';
 
 const SPIRE_KINDS = [ClusterSPIFFEID, ClusterStaticEntry, ClusterFederatedTrustDomain] as const;
@@ -52,6 +70,7 @@ export const ztwim: Operator = defineOperator({
   config,
   setup: (context: SetupContext<Config>): Deps => ({
     config: context.config,
+    namespace: context.namespace,
     metrics: new ZtwimMetrics(context),
     rollouts: new RolloutPace(context.clock),
     authority: createAuthority(context),
@@ -61,7 +80,7 @@ export const ztwim: Operator = defineOperator({
     configController.reconcile(reconcileConfig).cleanup(cleanUpConfig),
     serverController
       .reconcile(observeRun('SpireServer', reconcileServer))
-      .cleanup((context) => cleanUpOperand(context, serverCleanup)),
+      .cleanup((context) => cleanUpOperand(context, serverCleanup(context.object))),
     agentController
       .reconcile(observeRun('SpireAgent', reconcileAgent))
       .cleanup((context) => cleanUpOperand(context, agentCleanup)),
@@ -77,6 +96,7 @@ export const ztwim: Operator = defineOperator({
     ...operandPermissions(),
     ...grantedPermissions(given),
     ...authorityPermissions(AUTHORITY_SECRET),
+    ...olmPermissions(given),
   ],
   commands: [statusCommand, renderCommand],
   samples,
@@ -86,11 +106,19 @@ export const ztwim: Operator = defineOperator({
 /** Operands are users' objects: the operator writes into them and deletes them, but never creates them. */
 function operandPermissions(): readonly Permission[] {
   const names = [SINGLETON];
+  const namespaces = [operandNamespace.name];
   return [
     ...OPERAND_KINDS.map((kind) => allow(['get', 'patch', 'delete'], OPERAND_RESOURCES[kind], { names })),
     allow(['update'], ZeroTrustWorkloadIdentityManager, { names, subresource: 'finalizers' }),
     allow(['list'], Pod),
+    allow(['create'], VolumeSnapshot, { namespaces }),
+    allow(['delete'], PersistentVolumeClaim, { namespaces, names: CLAIMS }),
   ];
+}
+
+function olmPermissions({ operatorCondition: name }: Config): readonly Permission[] {
+  if (name === undefined) return [];
+  return [allow(['get', 'patch'], OperatorCondition, { namespaces: [OWN_NAMESPACE], names: [name] })];
 }
 
 /** The API server lets nobody grant permissions that they do not have. These are the permissions of SPIRE. */

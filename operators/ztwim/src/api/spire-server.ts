@@ -72,6 +72,16 @@ const spec = s
           .enum(['Retain', 'Delete'])
           .default('Retain')
           .describe('What happens with the claims when the server is deleted.'),
+        backup: s
+          .enum(['None', 'VolumeSnapshot'])
+          .default('None')
+          .describe(
+            'Whether claims are deleted only after a snapshot of each is ready. They stay if that takes longer than the deletion may.',
+          ),
+        volumeSnapshotClassName: s
+          .dnsSubdomain()
+          .describe('The VolumeSnapshotClass. Defaults to that of the cluster.')
+          .optional(),
       })
       .default({})
       .describe('What is deleted with the server.'),

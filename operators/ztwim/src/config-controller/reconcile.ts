@@ -13,6 +13,7 @@ import type { ConfigContext } from './controller.ts';
 import { linkOperands } from './link-operands.ts';
 import { effectiveConfig, operandStatus, operandsAvailable } from './status.ts';
 import { removeStrayWorkloads } from './stray-workloads.ts';
+import { reportToOlm, upgradeable } from './upgradeable.ts';
 
 /** reconcile migrates and links the operands, writes shared values into them, and reports about all of them. */
 export async function reconcile(context: ConfigContext): Promise<ReconcileResult> {
@@ -36,11 +37,10 @@ export async function reconcile(context: ConfigContext): Promise<ReconcileResult
     effectiveConfig: effectiveConfig(singletons.shared),
     conflicts: conflicts.map(({ field, kind, value, wanted }) => ({ field, kind, value, wanted })),
   });
-  report(context, [
-    validityOf(context, singletons.shared),
-    operandsAvailable(object.spec.requiredOperands, singletons),
-    reportMigration(context, migration),
-  ]);
+  const available = operandsAvailable(object.spec.requiredOperands, singletons);
+  const upgrade = upgradeable(available, deps.config);
+  await reportToOlm(context, upgrade);
+  report(context, [validityOf(context, singletons.shared), available, upgrade, reportMigration(context, migration)]);
   // It is retried with a growing delay, and everything else is reported.
   if (migration.error !== undefined) throw migration.error;
   return { requeueAfterMs: migration.requeueAfterMs };

@@ -51,6 +51,16 @@ export interface OperandCleanup {
   readonly waitsFor?:
     | ((run: CleanupRun) => Promise<{ readonly reason: string; readonly message: string } | undefined>)
     | undefined;
+  /**
+   * finish does what is left when all objects are gone, and returns what it waits for; undefined if nothing is left. After
+   * the time limit it runs once more, and is not awaited.
+   */
+  readonly finish?:
+    | ((
+        run: CleanupRun,
+        isServed: (resource: Resource) => boolean,
+      ) => Promise<{ readonly reason: string; readonly message: string } | undefined>)
+    | undefined;
 }
 
 const DEFAULT_TIMEOUT_S = 30;
@@ -87,7 +97,9 @@ export async function cleanUpOperand(
   const isOverdue = clock.now() >= deadline;
   if (isOverdue && forceFinalizerRemoval) {
     const { found, left } = await removeAll(context, removal, cleanup);
-    if (found > 0) deps.metrics.timedOut(finalizer);
+    const unfinished = await cleanup.finish?.(context, (resource) => removal.isServed(resource));
+    if (unfinished) event('Warning', 'CleanupTimeout', `not awaited any longer: ${unfinished.message}`);
+    if (found > 0 || unfinished) deps.metrics.timedOut(finalizer);
     return complete(`objects left: ${left}`);
   }
   const wait = (reason: string, message: string): ReconcileResult => {
@@ -102,7 +114,10 @@ export async function cleanUpOperand(
   if (other) return wait(other.reason, other.message);
 
   const progress = await cleanUpTiers(context, tiersOf(context, removal, cleanup), stepOf(context, removal));
-  if (progress.isDone) return complete('objects left: 0');
+  if (progress.isDone) {
+    const unfinished = await cleanup.finish?.(context, (resource) => removal.isServed(resource));
+    return unfinished ? wait(unfinished.reason, unfinished.message) : complete('objects left: 0');
+  }
   const names = progress.waiting.slice(0, MAX_NAMED).map((each) => `${each.kind} ${each.key.name}`);
   return wait('WaitingForWorkload', `${names.join(', ')} must be gone first`);
 }

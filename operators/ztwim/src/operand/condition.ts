@@ -7,7 +7,13 @@ export interface OperandCondition {
 }
 
 /** Conditions that report something, but do not decide whether an operand is ready. */
-const INFORMATIVE: ReadonlySet<string> = new Set(['KubeletAccess', 'CreateOnlyMode', 'MigrationComplete']);
+const INFORMATIVE: ReadonlySet<string> = new Set([
+  'KubeletAccess',
+  'CreateOnlyMode',
+  'MigrationComplete',
+  'BackupAvailable',
+  'Upgradeable',
+]);
 
 /** readyFrom returns the condition Ready that follows from the other ones: the first that is False decides. */
 export function readyFrom(conditions: readonly OperandCondition[]): OperandCondition {

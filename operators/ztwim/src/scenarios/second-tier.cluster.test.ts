@@ -1,4 +1,12 @@
-import { ConfigMap, CustomResourceDefinition, DaemonSet, type Resource, Role, Secret } from '@bowline/kubernetes';
+import {
+  ConfigMap,
+  CustomResourceDefinition,
+  DaemonSet,
+  PersistentVolumeClaim,
+  type Resource,
+  Role,
+  Secret,
+} from '@bowline/kubernetes';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SINGLETON } from '../api/names.ts';
 import { SpireOIDCDiscoveryProvider } from '../api/spire-oidc-discovery-provider.ts';
@@ -6,7 +14,9 @@ import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import { OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
 import { HTTPRoute, TLSRoute } from '../third-party/gateway-routes.ts';
+import { OperatorCondition } from '../third-party/operator-condition.ts';
 import { Route } from '../third-party/route.ts';
+import { VolumeSnapshot } from '../third-party/volume-snapshot.ts';
 import { refusalOf } from './refusal.test-support.ts';
 
 const KEY = { name: SINGLETON };
@@ -16,7 +26,10 @@ const PACE_MS = 500;
 
 let c: ZtwimCluster;
 beforeAll(async () => {
-  c = await ztwimCluster({ leaderElection: false, config: { certificateRequests: true } });
+  c = await ztwimCluster({
+    leaderElection: false,
+    config: { certificateRequests: true, operatorCondition: 'ztwim.v1' },
+  });
   await c.createAll();
   await c.untilReason(ZeroTrustWorkloadIdentityManager, 'Ready', 'Ready');
 }, 120_000);
@@ -103,6 +116,18 @@ async function install(...kinds: readonly Resource[]): Promise<void> {
 const PROVIDER = inOperands('spire-oidc-discovery-provider');
 const READER = inOperands('spire-oidc-discovery-provider-external-certificate');
 
+it('scenario 64 OLM learns whether another version may be installed', async () => {
+  await c.untilReason(ZeroTrustWorkloadIdentityManager, 'Upgradeable', 'Upgradeable');
+  await install(OperatorCondition);
+  const key = { namespace: c.managerNamespace, name: 'ztwim.v1' };
+  await c.admin.create(OperatorCondition, { metadata: key, spec: { conditions: [] } });
+  await changeServer({ caValidity: '30m' });
+  const { spec } = await c.until(OperatorCondition, key, (each) => each.spec?.conditions?.[0]?.status === 'False');
+  expect(spec?.conditions).toMatchObject([{ type: 'Upgradeable', reason: 'OperandsNotAvailable' }]);
+  await changeServer({ caValidity: '24h' });
+  await c.until(OperatorCondition, key, (each) => each.spec?.conditions?.[0]?.status === 'True');
+});
+
 it('scenario 61 the router may read the Secret with the certificate of a Route, once there is one', async () => {
   await changeProvider({ externalSecretRef: 'route-tls', gateway: { name: 'public' } });
   expect(await c.untilReason(SpireOIDCDiscoveryProvider, 'GatewayRouteAvailable', 'NotServed')).toContain('TLSRoute');
@@ -128,4 +153,27 @@ it('scenario 62 a route of the Gateway API replaces the Route, and each kind the
   expect(causes.map(({ field }) => field)).toContain('spec.gateway.kind');
   await changeProvider({ gateway: null });
   await c.untilGone(HTTPRoute, PROVIDER);
+});
+
+it('scenario 63 the claim of a deleted server is deleted only when a snapshot of it is ready', async () => {
+  await changeServer({ deletion: { persistentVolumeClaims: 'Delete', backup: 'VolumeSnapshot' } });
+  await c.untilReason(SpireServer, 'BackupAvailable', 'NotServed');
+  await install(VolumeSnapshot);
+  await c.untilReason(SpireServer, 'BackupAvailable', 'Ready');
+  const claim = inOperands('spire-data-spire-server-0');
+  await c.admin.delete(SpireServer, KEY);
+  const findSnapshot = async (): Promise<VolumeSnapshot | undefined> => {
+    // The operator's time passes too: the cleanup waits for consumers first.
+    await c.clock.advance(PACE_MS);
+    return (await c.admin.list(VolumeSnapshot, { namespace: OPERANDS })).items[0];
+  };
+  await expect.poll(findSnapshot, { timeout: 60_000, interval: 250 }).toBeDefined();
+  const snapshot = await findSnapshot();
+  expect(snapshot?.spec.source.persistentVolumeClaimName).toBe(claim.name);
+  await c.untilReason(SpireServer, 'Deleting', 'WaitingForBackup');
+  expect((await c.admin.get(PersistentVolumeClaim, claim)).metadata?.deletionTimestamp).toBeUndefined();
+  const body = { status: { readyToUse: true } };
+  await c.admin.patch(VolumeSnapshot, inOperands(snapshot?.metadata?.name ?? ''), { type: 'merge', body });
+  await c.untilRemoved(SpireServer);
+  await c.untilGone(PersistentVolumeClaim, claim);
 });

@@ -12,13 +12,16 @@ import {
   StatefulSet,
   ValidatingWebhookConfiguration,
 } from '@bowline/kubernetes';
+import type { SpireServer } from '../api/spire-server.ts';
 import type { OperandCleanup } from '../operand/clean-up.ts';
 import { ClusterSPIFFEID } from '../third-party/cluster-spiffe-id.ts';
 import { HTTPRoute, TLSRoute } from '../third-party/gateway-routes.ts';
 import { Route } from '../third-party/route.ts';
+import { VolumeSnapshot } from '../third-party/volume-snapshot.ts';
+import { backUpClaims, wantsBackup } from './backup.ts';
 
-/** serverCleanup is what is deleted with a SpireServer. */
-export const serverCleanup: OperandCleanup = {
+/** serverKinds are the kinds of the objects of a SpireServer in the order in which they are deleted. */
+export const serverKinds: Pick<OperandCleanup, 'kind' | 'component' | 'tiers'> = {
   kind: 'SpireServer',
   component: 'control-plane',
   tiers: [
@@ -43,3 +46,9 @@ export const serverCleanup: OperandCleanup = {
     },
   ],
 };
+
+/** serverCleanup returns what is deleted with a SpireServer. */
+export function serverCleanup(object: SpireServer): OperandCleanup {
+  if (!wantsBackup(object.spec)) return serverKinds;
+  return { ...serverKinds, finish: (run, isServed) => backUpClaims(run, object, isServed(VolumeSnapshot)) };
+}

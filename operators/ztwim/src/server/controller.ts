@@ -26,6 +26,7 @@ import { configChanged, inCluster, inNamespace, ofSingletons, ofWorkloads } from
 import { ClusterSPIFFEID } from '../third-party/cluster-spiffe-id.ts';
 import { HTTPRoute, TLSRoute } from '../third-party/gateway-routes.ts';
 import { Route } from '../third-party/route.ts';
+import { VolumeSnapshot } from '../third-party/volume-snapshot.ts';
 
 /** serverController watches the SpireServer, what its configuration follows from, and its objects. */
 export const serverController = controller(SpireServer, {
@@ -52,6 +53,7 @@ export const serverController = controller(SpireServer, {
   .owns(TLSRoute, { ...inNamespace, remove: true, optional: true })
   .owns(HTTPRoute, { ...inNamespace, remove: true, optional: true })
   .owns(ClusterSPIFFEID, { ...inCluster, remove: true, optional: true })
+  .watches(VolumeSnapshot, { ...ofWorkloads, optional: true })
   .watches(StatefulSet, ofWorkloads)
   .applies(StatefulSet, { remove: true, namespaces: inNamespace.namespaces })
   .watches(Secret, { namespaces: inNamespace.namespaces, view: secretView, map: () => [{ name: SINGLETON }] })

@@ -23,7 +23,9 @@ import {
 } from '../spire/identity-history.ts';
 import { SERVER } from '../spire/names.ts';
 import { serviceNames } from '../spire/oidc-config.ts';
-import { serverCleanup } from './clean-up.ts';
+import { VolumeSnapshot } from '../third-party/volume-snapshot.ts';
+import { backupAvailable } from './backup.ts';
+import { serverKinds } from './clean-up.ts';
 import type { ServerContext } from './controller.ts';
 import { databaseTlsProblem, reportPlainTextPassword, secretsOf, tlsKeysOf } from './datastore.ts';
 import { ensureBundle, isBundle } from './ensure-bundle.ts';
@@ -56,8 +58,8 @@ export async function reconcile(context: ServerContext): Promise<ReconcileResult
   const outcome = await writeOperand(context, {
     parent: acting.parent,
     children: serverObjects(input),
-    cleanup: serverCleanup,
-    conditions: [acting.source, ttls],
+    cleanup: serverKinds,
+    conditions: [acting.source, ttls, ...backupAvailable(object, context.isServed(VolumeSnapshot))],
     valid,
     alongside: async () => {
       const [bundle, written] = await settleAll([ensureBundle(context, input), ensureCertificate(context, input)]);

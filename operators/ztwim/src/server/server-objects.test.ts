@@ -91,6 +91,12 @@ describe('serverObjects', () => {
     });
   });
 
+  it('leaves the deletion of claims to the cleanup if they are backed up first', () => {
+    const { persistentVolumeClaimRetentionPolicy } =
+      objectOf(variant('a backup before deletion'), StatefulSet).spec ?? {};
+    expect(persistentVolumeClaimRetentionPolicy?.whenDeleted).toBe('Retain');
+  });
+
   it('runs as a user without privileges, which OpenShift chooses itself', () => {
     expect(templateOf(render()).spec?.securityContext).toEqual({
       seccompProfile: { type: 'RuntimeDefault' },

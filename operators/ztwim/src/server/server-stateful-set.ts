@@ -16,6 +16,9 @@ import {
 import { CONTROLLER_MANAGER_CONF, SERVER_CONF, SERVING_CERT } from './server-services.ts';
 import { vaultMounts, vaultVolumes } from './upstream.ts';
 
+/** CLAIM_TEMPLATE is the name of the volume with the data of the server, and of the template of its claims. */
+export const CLAIM_TEMPLATE = 'spire-data';
+
 const CONFIG_DIR = '/run/spire/config';
 const CONTROLLER_MANAGER_DIR = '/run/spire-controller-manager/config';
 const SOCKET_DIR = SERVER_SOCKET.slice(0, SERVER_SOCKET.lastIndexOf('/'));
@@ -43,7 +46,8 @@ export function serverStatefulSet(input: ServerInput, files: ServerFiles): State
       serviceName: SERVER,
       selector: { matchLabels: selectorLabels(of) },
       persistentVolumeClaimRetentionPolicy: {
-        whenDeleted: deletion.persistentVolumeClaims,
+        // With a backup, the cleanup deletes the claims: this policy would not wait for it.
+        whenDeleted: deletion.backup === 'None' ? deletion.persistentVolumeClaims : 'Retain',
         whenScaled: 'Retain',
       },
       template: podTemplate(input, of, {
@@ -59,7 +63,7 @@ export function serverStatefulSet(input: ServerInput, files: ServerFiles): State
       }),
       volumeClaimTemplates: [
         {
-          metadata: { name: 'spire-data' },
+          metadata: { name: CLAIM_TEMPLATE },
           spec: {
             accessModes: [persistence.accessMode],
             resources: { requests: { storage: persistence.size } },
@@ -100,7 +104,7 @@ function serverContainer({ spec, config }: ServerInput): Container {
     securityContext: RESTRICTED,
     volumeMounts: [
       { name: 'server-config', mountPath: CONFIG_DIR, readOnly: true },
-      { name: 'spire-data', mountPath: DATA_DIR },
+      { name: CLAIM_TEMPLATE, mountPath: DATA_DIR },
       { name: 'server-tmp', mountPath: '/tmp' },
       { name: 'server-socket', mountPath: SOCKET_DIR },
       ...(tlsSecretName === undefined ? [] : [{ name: 'datastore-tls', mountPath: DATABASE_TLS_DIR, readOnly: true }]),

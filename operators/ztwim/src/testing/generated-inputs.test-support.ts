@@ -161,7 +161,10 @@ const server = fc
       upstreamAuthority,
       ingress,
       gateway: gateway(fc.constant('TLSRoute')),
-      deletion: some({ persistentVolumeClaims: fc.constantFrom('Retain', 'Delete') }),
+      deletion: some({
+        persistentVolumeClaims: fc.constantFrom('Retain', 'Delete'),
+        backup: fc.constantFrom('None', 'VolumeSnapshot'),
+      }),
     }),
   )
   .map(([first, others]): ServerSpec => ({ ...others, ...first }));

@@ -117,6 +117,9 @@ export const SERVER_VARIANTS: Variants<ServerOverrides> = {
       },
     },
   },
+  'a backup before deletion': {
+    spec: { deletion: { persistentVolumeClaims: 'Delete', backup: 'VolumeSnapshot', volumeSnapshotClassName: 'fast' } },
+  },
   'a CA of Vault': {
     spec: {
       upstreamAuthority: {
