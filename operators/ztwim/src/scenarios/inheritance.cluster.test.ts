@@ -101,7 +101,7 @@ describe('shared values', () => {
     await untilFile(AGENT, '"trust_domain": "own.io"');
     const { status } = await c.until(ZeroTrustWorkloadIdentityManager, KEY, (parent) => hasSource(parent, 'Operand'));
     expect(status?.effectiveConfig?.trustDomain).toBe('own.io');
-    expect(await untilEvent(c, 'ZeroTrustWorkloadIdentityManager', 'ConfigAdvice')).toContain('trustDomain');
+    expect(await untilEvent(c, 'SpireAgent', 'ConfigAdvice')).toContain('trustDomain');
   });
 
   it('scenario 10 include the issuer of the server alone, which the provider uses, and must not contradict', async () => {
