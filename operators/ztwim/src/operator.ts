@@ -25,6 +25,7 @@ import { SINGLETON } from './api/names.ts';
 import { OPERAND_KINDS } from './api/operand-kinds.ts';
 import { ZeroTrustWorkloadIdentityManager } from './api/zero-trust-workload-identity-manager.ts';
 import { AUTHORITY_SECRET, createAuthority, OPERATOR } from './certificates/authority.ts';
+import { migrateCommands } from './commands/migrate-command.ts';
 import { renderCommand } from './commands/render-command.ts';
 import { statusCommand } from './commands/status-command.ts';
 import { type Config, config } from './config.ts';
@@ -98,7 +99,7 @@ export const ztwim: Operator = defineOperator({
     ...authorityPermissions(AUTHORITY_SECRET),
     ...olmPermissions(given),
   ],
-  commands: [statusCommand, renderCommand],
+  commands: [statusCommand, renderCommand, ...migrateCommands],
   samples,
   local,
 });

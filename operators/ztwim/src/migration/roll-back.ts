@@ -50,10 +50,11 @@ export async function rollBack(context: MigrationContext): Promise<MigrationStat
     // Its event starts the next run: then this process knows that operands no longer inherit the values.
     return rollingBack(backup);
   }
-  const done = await Promise.all(
-    SHARING_KINDS.map((kind) => restoreOperand(context, kind, objects.operands[kind], plan)),
-  );
-  if (done.includes(false)) return { ...rollingBack(backup), requeueAfterMs: RETRY_MS };
+  let isDone = true;
+  for (const kind of SHARING_KINDS) {
+    isDone = (await restoreOperand(context, kind, objects.operands[kind], plan)) && isDone;
+  }
+  if (!isDone) return { ...rollingBack(backup), requeueAfterMs: RETRY_MS };
   const fields = record.fields.filter((field) => !plan.undone.includes(field));
   await writeParent(context, parent, valuesIn(parent, fields), { backup, fields, isRolledBack: true });
   if (plan.skipped.length > 0) log.warn('not restored, because they were deleted since', { kinds: plan.skipped });

@@ -1,5 +1,7 @@
 import { ConfigMap, DaemonSet, Deployment, type KubernetesObject, StatefulSet } from '@bowline/kubernetes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFiles } from '../../../../apps/bowline/src/testing/child-process.test-support.ts';
+import { bowline } from '../../../../apps/bowline/src/testing/test-operators.test-support.ts';
 import type { MigrationPhase } from '../api/migration-phases.ts';
 import { ANNOTATIONS } from '../api/names.ts';
 import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
@@ -8,6 +10,8 @@ import { SpireOIDCDiscoveryProvider } from '../api/spire-oidc-discovery-provider
 import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import { BACKUP } from '../migration/backup.ts';
+import { ztwim } from '../operator.ts';
+import { KilledProcess } from '../testing/killed-process.test-support.ts';
 import { OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
 import { FIVE, KEY, untilEvent } from './deletion.test-support.ts';
 import { removeWebhooks } from './remove-webhooks.test-support.ts';
@@ -17,12 +21,16 @@ const VALUES = { trustDomain: 'legacy.io', clusterName: 'old', bundleConfigMap: 
 const ISSUER = { jwtIssuer: 'https://oidc.legacy.io' };
 const DATABASE = { databaseType: 'postgres', connectionString: `postgres://spire:${PASSWORD}@db/spire` };
 
+const process = new KilledProcess();
 let c: ZtwimCluster;
-/** The specs before the migration. */
+/** The specs before and after the migration. */
 let legacy: readonly unknown[];
+let migrated: readonly unknown[];
+let kubeconfig: string;
+let files: Awaited<ReturnType<typeof temporaryFiles>>;
 
 beforeAll(async () => {
-  c = await ztwimCluster();
+  c = await ztwimCluster({ leaderElection: false, wrapClient: (client) => process.through(client) });
   await c.createOne(SpireServer, { ...VALUES, ...ISSUER, datastore: DATABASE });
   await c.createOne(SpireAgent, { trustDomain: VALUES.trustDomain, clusterName: VALUES.clusterName });
   await c.createOne(SpiffeCSIDriver);
@@ -33,8 +41,24 @@ beforeAll(async () => {
   await untilPhase('Disabled');
   await settle();
   legacy = await specs();
+  files = await temporaryFiles();
+  kubeconfig = await files.write('kubeconfig', JSON.stringify(await c.kubeconfig('admin')));
 });
-afterAll(() => c[Symbol.asyncDispose]());
+afterAll(async () => {
+  await files[Symbol.asyncDispose]();
+  await c[Symbol.asyncDispose]();
+});
+
+/** migrate runs the command, and returns its result and its data. */
+async function migrate(...args: readonly string[]) {
+  const registry = { ztwim: { summary: 'SPIRE', load: () => Promise.resolve(ztwim) } };
+  const {
+    code,
+    out: stdout,
+    err: stderr,
+  } = await bowline(['ztwim', 'migrate', ...args, '--kubeconfig', kubeconfig, '-o', 'json'], { registry });
+  return { code, stderr, data: stdout === '' ? undefined : (JSON.parse(stdout) as unknown) };
+}
 
 /** control sets the annotation of the migration. */
 async function control(value: string | null): Promise<void> {
@@ -100,6 +124,7 @@ describe('the migration of an install whose operands have the values', () => {
       planned('bundleConfigMap', 'mark SpireServer.spec.bundleConfigMap as inherited'),
       planned('bundleConfigMap', 'set SpireAgent.spec.bundleConfigMap'),
     ]);
+    expect(await migrate('plan')).toMatchObject({ code: 0, data: status?.migration?.plan });
     expect(await specs()).toEqual(legacy);
     const writes = (await c.writes(since)).filter((write) => !/ events| zerotrust\S*\/status/.test(write));
     expect(writes).toEqual([]);
@@ -116,6 +141,7 @@ describe('the migration of an install whose operands have the values', () => {
     expect((await c.admin.get(SpireAgent, KEY)).spec).toMatchObject(VALUES);
     await untilEvent(c, 'ZeroTrustWorkloadIdentityManager', 'MigrationCompleted');
     await settle();
+    migrated = await specs();
 
     const { data = {} } = await c.admin.get(ConfigMap, { namespace: OPERANDS, name: BACKUP });
     expect(Object.keys(data).sort()).toEqual(FIVE.map(({ kind }) => kind).sort());
@@ -135,8 +161,8 @@ describe('the migration of an install whose operands have the values', () => {
 
   it('scenario 45 is rolled back byte for byte, and stays so', async () => {
     const before = await templates();
-    await control('rollback');
-    await untilPhase('RolledBack');
+    const result = await migrate('rollback', '--yes');
+    expect(result).toMatchObject({ code: 0, data: { phase: 'RolledBack', backup: BACKUP } });
     expect(await specs()).toEqual(legacy);
     await untilEvent(c, 'ZeroTrustWorkloadIdentityManager', 'MigrationRolledBack');
     await control(null);
@@ -149,8 +175,7 @@ describe('the migration of an install whose operands have the values', () => {
   });
 
   it('scenario 45 keeps what users have changed since, and refuses to change values in use', async () => {
-    await control('run');
-    await untilPhase('Completed');
+    expect(await migrate('run', '--yes')).toMatchObject({ code: 0, data: { phase: 'Completed', backup: BACKUP } });
     const patch = (spec: object) => c.admin.patch(SpireAgent, KEY, { type: 'merge', body: { spec } });
     await patch({ logLevel: 'debug' });
     const change = (clusterName: string) =>
@@ -166,6 +191,22 @@ describe('the migration of an install whose operands have the values', () => {
     await patch({ logLevel: 'info' });
     await settle();
     expect(await specs()).toEqual(legacy);
+  });
+
+  it('scenario 46 has the same result if the operator is killed after every write', async () => {
+    const before = await templates();
+    await c.admin.delete(ConfigMap, { namespace: OPERANDS, name: BACKUP });
+    for (const [value, phase, result] of [
+      ['run', 'Completed', migrated],
+      ['rollback', 'RolledBack', legacy],
+    ] as const) {
+      process.limit(1);
+      await control(value);
+      expect(await livesUntil(phase)).toBeGreaterThan(4);
+      await settle();
+      expect(await specs()).toEqual(result);
+    }
+    expect(await templates()).toEqual(before);
   });
 
   it('scenario 44 lists values that disagree, and changes nothing', async () => {
@@ -185,11 +226,35 @@ describe('the migration of an install whose operands have the values', () => {
       'SpireAgent.spec.trustDomain is "other.io", but SpireServer.spec.trustDomain is "legacy.io"; remove the field from the SpireAgent, or set both to the same value',
     );
     await settle();
+    for (const action of ['plan', 'run']) {
+      const { code, stderr } = await migrate(action);
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('different values of trustDomain') });
+    }
     expect(await specs()).toEqual(before);
     expect(await templates()).toEqual(workloads);
     expect(status?.conflicts).toMatchObject([{ field: 'trustDomain', kind: 'SpireAgent' }]);
   });
 });
+
+/** livesUntil starts the operator again after each write, until a phase is reached. It returns how often it ran. */
+async function livesUntil(phase: MigrationPhase): Promise<number> {
+  const isReached = async () =>
+    (await c.admin.get(ZeroTrustWorkloadIdentityManager, KEY)).status?.migration?.phase === phase;
+  const isOver = async () => {
+    // Retries are due at some time.
+    await c.clock.advance(250);
+    return process.isKilled || (await isReached());
+  };
+  for (let lives = 1; ; lives += 1) {
+    await expect.poll(isOver, { timeout: 60_000, interval: 50 }).toBe(true);
+    const isEnd = await isReached();
+    await c.stop();
+    process.limit(isEnd ? undefined : 1);
+    using _ = process.hold();
+    await c.restart();
+    if (isEnd) return lives;
+  }
+}
 
 function planned(field: keyof typeof VALUES, write: string): object {
   return { field, source: 'SpireServer', value: VALUES[field], write };
