@@ -9,6 +9,7 @@ import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import type { Deps } from '../deps.ts';
 import { configChanged, inCluster, inNamespace, ofSingletons, ofWorkloads } from '../operand/sources.ts';
+import { CSI_DRIVER } from '../spire/names.ts';
 import { Route } from '../third-party/route.ts';
 import { SecurityContextConstraints } from '../third-party/security-context-constraints.ts';
 
@@ -25,7 +26,7 @@ export const csiController = controller(SpiffeCSIDriver, {
   .watches(SpireOIDCDiscoveryProvider, ofSingletons)
   .owns(ServiceAccount, { ...inNamespace, remove: true })
   .owns(CSIDriver, { ...inCluster, remove: true })
-  .owns(SecurityContextConstraints, { ...inCluster, remove: true, optional: true })
+  .owns(SecurityContextConstraints, { ...inCluster, names: [CSI_DRIVER], remove: true, optional: true })
   .watches(Route, { ...inNamespace, optional: true, map: () => [] })
   .watches(DaemonSet, ofWorkloads)
   .applies(DaemonSet, { remove: true, namespaces: inNamespace.namespaces })

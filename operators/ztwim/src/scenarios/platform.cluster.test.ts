@@ -115,10 +115,14 @@ describe('permissions', () => {
 
   it('scenario 48 let the operator grant nothing that it does not have', async () => {
     const operator = await asOperator();
-    const metadata = { name: c.uniqueName('escalated') };
     const rules = [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }];
-    const role = await refusalOf(operator.create(ClusterRole, { metadata, rules }));
+    const body = { rules };
+    const role = await refusalOf(operator.patch(ClusterRole, { name: 'spire-server' }, { type: 'merge', body }));
     expect([role.status, role.message]).toEqual([403, expect.stringContaining('not currently held')]);
+    // It has permissions for the names of its own objects only.
+    const metadata = { name: c.uniqueName('escalated') };
+    const other = await refusalOf(operator.create(ClusterRole, { metadata, rules: [] }));
+    expect([other.status, other.message]).toEqual([403, expect.stringContaining('cannot create resource')]);
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' };
     const binding = await refusalOf(operator.create(ClusterRoleBinding, { metadata, roleRef, subjects: [] }));
     expect(binding.status).toBe(403);

@@ -23,10 +23,14 @@ import { onAuthorityChange } from '../certificates/authority-changes.ts';
 import type { Deps } from '../deps.ts';
 import { secretView } from '../operand/referenced-secrets.ts';
 import { configChanged, inCluster, inNamespace, ofSingletons, ofWorkloads } from '../operand/sources.ts';
+import { CONTROLLER_MANAGER, SERVER, WEBHOOK } from '../spire/names.ts';
 import { ClusterSPIFFEID } from '../third-party/cluster-spiffe-id.ts';
 import { HTTPRoute, TLSRoute } from '../third-party/gateway-routes.ts';
 import { Route } from '../third-party/route.ts';
 import { VolumeSnapshot } from '../third-party/volume-snapshot.ts';
+
+/** The names of the ClusterRoles and their bindings. */
+const names = [SERVER, CONTROLLER_MANAGER];
 
 /** serverController watches the SpireServer, what its configuration follows from, and its objects. */
 export const serverController = controller(SpireServer, {
@@ -42,11 +46,11 @@ export const serverController = controller(SpireServer, {
   .owns(ServiceAccount, { ...inNamespace, remove: true })
   .owns(Role, { ...inNamespace, remove: true })
   .owns(RoleBinding, { ...inNamespace, remove: true })
-  .owns(ClusterRole, { ...inCluster, remove: true })
-  .owns(ClusterRoleBinding, { ...inCluster, remove: true })
+  .owns(ClusterRole, { ...inCluster, names, remove: true })
+  .owns(ClusterRoleBinding, { ...inCluster, names, remove: true })
   .owns(Service, { ...inNamespace, remove: true })
   .owns(ConfigMap, { ...inNamespace, remove: true })
-  .owns(ValidatingWebhookConfiguration, { ...inCluster, remove: true })
+  .owns(ValidatingWebhookConfiguration, { ...inCluster, names: [WEBHOOK], remove: true })
   .owns(PodDisruptionBudget, { ...inNamespace, remove: true })
   .owns(Ingress, { ...inNamespace, remove: true })
   .owns(Route, { ...inNamespace, remove: true, optional: true })
