@@ -10,6 +10,7 @@ import {
   Ingress,
   type KubernetesObject,
   keyOf,
+  PersistentVolumeClaim,
   PodDisruptionBudget,
   type Resource,
   Role,
@@ -32,8 +33,10 @@ import {
   ztwim,
 } from '@bowline/ztwim';
 import { ClusterSPIFFEID } from '../../../../operators/ztwim/src/third-party/cluster-spiffe-id.ts';
+import { HTTPRoute, TLSRoute } from '../../../../operators/ztwim/src/third-party/gateway-routes.ts';
 import { Route } from '../../../../operators/ztwim/src/third-party/route.ts';
 import { SecurityContextConstraints } from '../../../../operators/ztwim/src/third-party/security-context-constraints.ts';
+import { VolumeSnapshot } from '../../../../operators/ztwim/src/third-party/volume-snapshot.ts';
 import type { Scenario, Stage } from '../scenario.ts';
 
 const KEY = { name: 'cluster' };
@@ -67,8 +70,10 @@ const relabelled = { metadata: { labels: { 'app.kubernetes.io/version': 'drift' 
 const CHILDREN: readonly Child[] = [
   { kind: ServiceAccount, name: 'spire-server', body: relabelled },
   { kind: Service, name: 'spire-server', body: { spec: { selector: { drift: 'x' } } } },
-  { kind: ClusterRole, name: 'spire-server', body: { rules: [] } },
-  { kind: ClusterRoleBinding, name: 'spire-server', body: { subjects: [] } },
+  ...['spire-server', 'spire-controller-manager', 'spire-agent'].flatMap((name) => [
+    { kind: ClusterRole, name, body: { rules: [] } },
+    { kind: ClusterRoleBinding, name, body: { subjects: [] } },
+  ]),
   { kind: Role, name: 'spire-bundle', body: { rules: [] } },
   { kind: RoleBinding, name: 'spire-bundle', body: { subjects: [] } },
   { kind: ConfigMap, name: 'spire-server', body: { data: { 'server.conf': '{}' } } },
@@ -87,6 +92,7 @@ const ON_KUBERNETES: readonly Child[] = [
 const ON_OPENSHIFT: readonly Child[] = [
   { kind: Route, name: 'spire-server-federation', body: { spec: { host: 'drift.example.io' } } },
   { kind: SecurityContextConstraints, name: 'spire-agent', body: { users: [] } },
+  { kind: SecurityContextConstraints, name: 'spire-spiffe-csi-driver', body: { users: [] } },
 ];
 
 const SERVER = {
@@ -96,13 +102,47 @@ const SERVER = {
   ingress: {},
 };
 
+/** Play is what happens in a case. */
+interface Play {
+  readonly platform: 'kubernetes' | 'openshift';
+  readonly server: object;
+  readonly provider: object;
+  readonly children: readonly Child[];
+  /** The names of the claims of servers, of which snapshots are taken. */
+  readonly claims: readonly string[];
+}
+
+const REPLICAS = 5;
+
+/** playFor returns what needs a permission; some are needed only with settings that most users do not have. */
+function playFor(permission = ''): Play {
+  const isOpenShift = permission.includes('.openshift.io') && !permission.includes('operator.openshift.io');
+  const gatewayRoute = [TLSRoute, HTTPRoute].find(({ plural }) => permission.includes(`${plural}.`));
+  const hasBackup = /persistentvolumeclaims|volumesnapshots/.test(permission);
+  const deletion = { persistentVolumeClaims: 'Delete', backup: 'VolumeSnapshot' };
+  return {
+    platform: isOpenShift ? 'openshift' : 'kubernetes',
+    server: { ...SERVER, ...(hasBackup ? { replicas: REPLICAS, deletion } : {}) },
+    provider: gatewayRoute ? { gateway: { name: 'public', namespace: 'gateways', kind: gatewayRoute.kind } } : {},
+    children: [
+      ...CHILDREN,
+      ...(isOpenShift ? ON_OPENSHIFT : ON_KUBERNETES),
+      ...(gatewayRoute ? [{ kind: gatewayRoute, name: 'spire-oidc-discovery-provider', body: relabelled }] : []),
+    ],
+    claims: hasBackup ? Array.from({ length: REPLICAS }, (_, server) => `spire-data-spire-server-${server}`) : [],
+  };
+}
+
 /** All objects are created and repaired, a value is propagated twice, and everything is deleted. */
-async function play(stage: Stage, namespace: string, children: readonly Child[]): Promise<void> {
+async function play(stage: Stage, namespace: string, { server, provider, children, claims }: Play): Promise<void> {
   const { admin } = stage;
   const central = { trustDomain: 'example.io', clusterName: 'one', jwtIssuer: 'https://oidc.example.io' };
   await create(admin, ZeroTrustWorkloadIdentityManager, central);
-  await create(admin, SpireServer, SERVER);
-  for (const kind of OPERANDS.slice(1)) await create(admin, kind, {});
+  await create(admin, SpireServer, server);
+  for (const kind of [SpireAgent, SpiffeCSIDriver]) await create(admin, kind, {});
+  await create(admin, SpireOIDCDiscoveryProvider, provider);
+  // No controller creates the claims of the StatefulSet here.
+  for (const name of claims) await createClaim(admin, { namespace, name });
   const keyFor = ({ kind, name }: Child) => (kind.scope === 'Namespaced' ? { namespace, name } : { name });
   for (const child of children) await stage.until(child.kind, keyFor(child), () => true);
   for (const child of children) await repairs(stage, child, keyFor(child));
@@ -115,8 +155,27 @@ async function play(stage: Stage, namespace: string, children: readonly Child[])
     if (index > 0) await untilPropagated(stage, index);
   }
   await admin.delete(ZeroTrustWorkloadIdentityManager, KEY);
+  if (claims.length > 0) await completeSnapshots(stage, namespace);
   await stage.untilGone(ZeroTrustWorkloadIdentityManager, KEY);
   for (const kind of OPERANDS) await stage.untilGone(kind, KEY);
+  await stage.untilList(PersistentVolumeClaim, { namespace }, (items) =>
+    items.every(({ metadata }) => metadata?.deletionTimestamp !== undefined),
+  );
+}
+
+async function createClaim(
+  admin: Client,
+  metadata: { readonly namespace: string; readonly name: string },
+): Promise<void> {
+  const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } as const;
+  await admin.create(PersistentVolumeClaim, { metadata, spec });
+}
+
+/** completeSnapshots does the work of a storage provider. */
+async function completeSnapshots({ admin, untilList }: Stage, namespace: string): Promise<void> {
+  const snapshots = await untilList(VolumeSnapshot, { namespace }, (items) => items.length === REPLICAS);
+  const body = { status: { readyToUse: true } };
+  for (const snapshot of snapshots) await admin.patch(VolumeSnapshot, keyOf(snapshot), { type: 'merge', body });
 }
 
 async function create(admin: Client, kind: Resource<KubernetesObject>, spec: object): Promise<void> {
@@ -158,9 +217,10 @@ async function untilPropagated(stage: Stage, times: number): Promise<void> {
   );
 }
 
-/** The kinds of OpenShift that the operator uses, which have no schema here. */
-async function installOpenShiftKinds(admin: Client): Promise<void> {
-  for (const { group, version, kind, plural, scope } of [Route, SecurityContextConstraints] as const) {
+/** The third-party kinds that the operator uses, which have no schema here. */
+async function installThirdPartyKinds(admin: Client): Promise<void> {
+  const kinds = [Route, SecurityContextConstraints, TLSRoute, HTTPRoute, VolumeSnapshot] as const;
+  for (const { group, version, kind, plural, scope } of kinds) {
     const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
     await admin.create(CustomResourceDefinition, {
       metadata: {
@@ -199,23 +259,17 @@ async function removeLeftovers(admin: Client): Promise<void> {
 
 let runs = 0;
 
-/** The permissions on the kinds of OpenShift are needed there alone. */
-function isOpenShift(permission: string | undefined): boolean {
-  return permission?.includes('.openshift.io') === true && !permission.includes('operator.openshift.io');
-}
-
 export const ztwimScenario: Scenario = {
   operator: ztwim,
   isExclusive: true,
-  prepare: installOpenShiftKinds,
+  prepare: installThirdPartyKinds,
   open: (controlPlane, permission) => {
-    const platform = isOpenShift(permission) ? 'openshift' : 'kubernetes';
+    const wanted = playFor(permission);
     // After the names of other namespaces, so that the Roles have the same order in every run.
     const operandNamespace = `zz-operands-${++runs}`;
-    const children = [...CHILDREN, ...(platform === 'openshift' ? ON_OPENSHIFT : ON_KUBERNETES)];
     return {
-      config: { platform, operandNamespace },
-      play: (stage) => play(stage, operandNamespace, children),
+      config: { platform: wanted.platform, operandNamespace },
+      play: (stage) => play(stage, operandNamespace, wanted),
       async [Symbol.asyncDispose]() {
         await using admin = await connectClient(await controlPlane.kubeconfig('admin'));
         await removeLeftovers(admin);
