@@ -234,6 +234,18 @@ describe('the migration of an install whose operands have the values', () => {
     expect(await templates()).toEqual(workloads);
     expect(status?.conflicts).toMatchObject([{ field: 'trustDomain', kind: 'SpireAgent' }]);
   });
+
+  it('scenario 43 creates the ZeroTrustWorkloadIdentityManager if the user confirms', async () => {
+    await c.admin.patch(SpireAgent, KEY, { type: 'merge', body: { spec: { trustDomain: VALUES.trustDomain } } });
+    await c.admin.delete(ZeroTrustWorkloadIdentityManager, KEY, { propagationPolicy: 'Orphan' });
+    await c.untilRemoved(ZeroTrustWorkloadIdentityManager);
+    const refused = await migrate('run');
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('pass --yes') });
+    expect(refused.stderr).toContain('create ZeroTrustWorkloadIdentityManager cluster');
+    expect(await c.admin.find(ZeroTrustWorkloadIdentityManager, KEY)).toBeUndefined();
+    expect(await migrate('run', '--yes')).toMatchObject({ code: 0, data: { phase: 'Completed' } });
+    expect((await c.admin.get(ZeroTrustWorkloadIdentityManager, KEY)).spec).toMatchObject(VALUES);
+  });
 });
 
 /** livesUntil starts the operator again after each write, until a phase is reached. It returns how often it ran. */
