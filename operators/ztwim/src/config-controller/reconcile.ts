@@ -42,7 +42,7 @@ export async function reconcile(context: ConfigContext): Promise<ReconcileResult
   await reportToOlm(context, upgrade);
   report(context, [validityOf(context, singletons.shared), available, upgrade, reportMigration(context, migration)]);
   // It is retried with a growing delay, and everything else is reported.
-  if (migration.error !== undefined) throw migration.error;
+  if (migration.error) throw migration.error;
   return { requeueAfterMs: migration.requeueAfterMs };
 }
 

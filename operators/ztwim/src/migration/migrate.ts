@@ -31,7 +31,7 @@ export async function migrate(context: MigrationContext, objects: SharedObjects)
     }
   } catch (error) {
     // The runtime repeats the run at once.
-    if (isConflict(error) || context.signal.aborted) throw error;
+    if (!(error instanceof Error) || isConflict(error) || context.signal.aborted) throw error;
     const { phase, plan: writes, backup } = state;
     return { phase: 'Failed', reason: `after ${phase}: ${describe(error)}`, plan: writes, backup, error };
   }
@@ -84,9 +84,7 @@ function isCompleted({ status }: MigrationContext['object'], backup: string | un
 }
 
 /** Refusals say what to do. Other errors may contain anything, for example addresses that differ each time. */
-function describe(error: unknown): string {
+function describe(error: Error): string {
   const isAnswer = error instanceof ApiError ? error.status < 500 : error instanceof BowlineError;
-  return isAnswer && error instanceof Error
-    ? error.message
-    : "unexpected error, which is retried; see the operator's log";
+  return isAnswer ? error.message : "unexpected error, which is retried; see the operator's log";
 }

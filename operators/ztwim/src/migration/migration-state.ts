@@ -13,6 +13,6 @@ export interface MigrationState {
   /** Whether the migration is being undone. Defaults to false. */
   readonly isRollingBack?: boolean | undefined;
   /** Why the run fails and is retried, after it has reported. */
-  readonly error?: unknown;
+  readonly error?: Error | undefined;
   readonly requeueAfterMs?: number | undefined;
 }
