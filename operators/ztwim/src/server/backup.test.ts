@@ -3,7 +3,7 @@ import { SpireServer } from '../api/spire-server.ts';
 import { backupAvailable, CLAIMS } from './backup.ts';
 
 const server = (deletion: object) =>
-  SpireServer.withDefaults({ metadata: { name: 'cluster' }, spec: { deletion } } as never);
+  SpireServer.withDefaults({ metadata: { name: 'cluster' }, spec: { deletion } });
 
 describe('backupAvailable', () => {
   it.each<[string, object, boolean, readonly (readonly [boolean, string])[]]>([
