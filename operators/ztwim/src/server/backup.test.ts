@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SpireServer } from '../api/spire-server.ts';
 import { backupAvailable, CLAIMS } from './backup.ts';
 
-const server = (deletion: object) =>
-  SpireServer.withDefaults({ metadata: { name: 'cluster' }, spec: { deletion } });
+const server = (deletion: object) => SpireServer.withDefaults({ metadata: { name: 'cluster' }, spec: { deletion } });
 
 describe('backupAvailable', () => {
   it.each<[string, object, boolean, readonly (readonly [boolean, string])[]]>([
