@@ -2,7 +2,11 @@ import { ConfigMap } from '@bowline/kubernetes';
 import { isSameJson } from '@bowline/machinery';
 import type { Child } from '../../../operators/ztwim/src/objects/child.ts';
 import { findBrokenReferences } from '../../../operators/ztwim/src/testing/find-broken-references.test-support.ts';
-import { type GeneratedInputs, renderAll } from '../../../operators/ztwim/src/testing/generated-inputs.test-support.ts';
+import {
+  externalsOf,
+  type GeneratedInputs,
+  renderAll,
+} from '../../../operators/ztwim/src/testing/generated-inputs.test-support.ts';
 import { objectsOf } from '../../../operators/ztwim/src/testing/rendered.test-support.ts';
 import { placementsOf } from './placements.ts';
 
@@ -17,9 +21,8 @@ export function judge(
   render: (inputs: GeneratedInputs) => readonly Child[] = renderAll,
 ): readonly string[] {
   const children = render(inputs);
-  const configMaps = [inputs.server.values?.bundleConfigMap ?? ''];
   return [
-    ...findBrokenReferences(children, { configMaps }),
+    ...findBrokenReferences(children, externalsOf(inputs)),
     ...misplaced(inputs, filesOf(children)),
     ...(textOf(children) === textOf(render(reordered(inputs) as GeneratedInputs))
       ? []

@@ -2,7 +2,12 @@ import { ConfigMap, Role, Service, ServiceAccount } from '@bowline/kubernetes';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findBrokenReferences } from '../testing/find-broken-references.test-support.ts';
-import { type GeneratedInputs, generatedInputs, renderAll } from '../testing/generated-inputs.test-support.ts';
+import {
+  externalsOf,
+  type GeneratedInputs,
+  generatedInputs,
+  renderAll,
+} from '../testing/generated-inputs.test-support.ts';
 import type { Child } from './child.ts';
 
 const externals = { configMaps: ['spire-bundle'] };
@@ -22,11 +27,7 @@ describe('rendered objects', () => {
   it('name only objects, ports, keys and paths that exist', () => {
     fc.assert(
       fc.property(generatedInputs, (inputs) => {
-        const configMaps = [
-          inputs.server.values?.bundleConfigMap ?? '',
-          inputs.server.shared?.proxy?.trustedCAConfigMap ?? '',
-        ];
-        expect(findBrokenReferences(renderAll(inputs), { configMaps })).toEqual([]);
+        expect(findBrokenReferences(renderAll(inputs), externalsOf(inputs))).toEqual([]);
       }),
       { numRuns: 100 },
     );

@@ -4,6 +4,7 @@ import { csiObjects } from '../csi/csi-objects.ts';
 import type { Child } from '../objects/child.ts';
 import { oidcObjects } from '../oidc/oidc-objects.ts';
 import { serverObjects } from '../server/server-objects.ts';
+import type { Externals } from './find-broken-references.test-support.ts';
 import {
   type AgentSpec,
   type CsiSpec,
@@ -223,6 +224,11 @@ export interface GeneratedInputs {
   readonly agent: Overrides<AgentSpec>;
   readonly csi: Overrides<CsiSpec>;
   readonly oidc: Overrides<OidcSpec>;
+}
+
+/** externalsOf returns the objects of others that the rendered objects name. */
+export function externalsOf({ server: { values, shared } }: GeneratedInputs): Externals {
+  return { configMaps: [values?.bundleConfigMap ?? '', shared?.proxy?.trustedCAConfigMap ?? ''] };
 }
 
 /** generatedInputs generates valid installations. */
