@@ -2,12 +2,14 @@ import { Readable } from 'node:stream';
 import type { KubernetesObject } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
-import { samples } from '../../../../operators/ztwim/src/samples.ts';
+import { samples as all } from '../../../../operators/ztwim/src/samples.ts';
 import { operators } from '../operators/operators.ts';
 import { temporaryFiles } from '../testing/child-process.test-support.ts';
 import { bowline, type CommandResult } from '../testing/test-operators.test-support.ts';
 
 const NAMESPACE = 'zero-trust-workload-identity-manager';
+/** Without the volume, which is not a kind of the operator. */
+const samples = all.filter(({ apiVersion }) => apiVersion.startsWith('operator.openshift.io/'));
 const manifests = samples.map((sample) => `---\n${stringify(sample)}`).join('');
 const server = '---\napiVersion: operator.openshift.io/v1alpha1\nkind: SpireServer\nmetadata: { name: cluster }\n';
 
