@@ -176,6 +176,26 @@ it('issues nothing from a new CA while a bundle lacks it', async () => {
   expect(world.mistrust(authority)).toEqual([]);
 });
 
+it('is created by a replica as soon as it leads', async () => {
+  await using world = new World();
+  let lead = (): void => {};
+  let leads = false;
+  const guard: WriteGuard = {
+    writeTimeoutMs: 1_000,
+    opened: new Promise((resolve) => {
+      lead = resolve;
+    }),
+    assertMayWrite: () => {
+      if (!leads) throw new BowlineError('BOWLINE_NOT_LEADER', 'not the leader');
+    },
+  };
+  const replica = world.start({}, guard);
+  await vi.waitFor(() => expect(world.clock.pendingTimers).toBeGreaterThan(0), waiting);
+  leads = true;
+  lead();
+  expect(await replica.ready()).toMatchObject({ certificate: { fingerprint: expect.any(String) as string } });
+});
+
 it('is read by replicas that do not lead, and continued by one that leads', async () => {
   await using world = new World();
   let leads = false;

@@ -23,7 +23,7 @@ import type { Trust } from './trust.ts';
 
 /** ManagedCertificatesOptions configures where certificates are stored and who must trust them. */
 export interface ManagedCertificatesOptions extends MaintainedCertificateOptions {
-  readonly client: Pick<Client, 'find' | 'create' | 'update'>;
+  readonly client: Pick<Client, 'find' | 'create' | 'update' | 'untilMayWrite'>;
   readonly cache: Pick<Cache, 'informer' | 'recordWrite'>;
   readonly secret: ObjectKey;
   readonly trust: Trust;
@@ -74,6 +74,8 @@ export class ManagedCertificates extends MaintainedCertificate {
   }
 
   protected watch(changed: () => void): readonly Disposable[] {
+    // A new leader writes at once what it was not allowed to write before.
+    void this.#options.client.untilMayWrite().then(changed);
     return [this.#informer.subscribe(changed), this.#options.trust.subscribe(changed)];
   }
 

@@ -27,6 +27,7 @@ export type LiveClient = Omit<
   Client,
   | 'fieldManager'
   | 'guarded'
+  | 'untilMayWrite'
   | 'checked'
   | 'withFieldManager'
   | 'withToken'

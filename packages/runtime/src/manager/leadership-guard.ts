@@ -7,15 +7,21 @@ import type { Leadership } from '../leader-election/leadership.ts';
  * is created before the Lease is held, so that one client can be used from the start.
  */
 export class LeadershipGuard implements WriteGuard {
+  readonly opened: Promise<void>;
   readonly #operator: string;
+  #open: () => void = () => {};
   #leadership: Leadership | undefined;
 
   constructor(operator: string) {
     this.#operator = operator;
+    this.opened = new Promise((resolve) => {
+      this.#open = resolve;
+    });
   }
 
   lead(leadership: Leadership): void {
     this.#leadership = leadership;
+    this.#open();
   }
 
   assertMayWrite(): void {
