@@ -1,4 +1,5 @@
 import type { Client } from '@bowline/runtime/client';
+import { wrapClient } from '../../../../test/support/wrap-client.ts';
 
 /** InFlight holds the current and the maximum number of calls in progress. */
 export interface InFlight {
@@ -16,20 +17,9 @@ export function countingWrites(client: Client, inFlight: InFlight): Client {
       inFlight.current--;
     }
   };
-  const replaced: Pick<Client, 'create' | 'delete' | 'guarded' | 'checked' | 'withFieldManager' | 'onLeaseLane'> = {
-    create: (kind, object, options) => counted(client.create(kind, object, options)),
-    delete: (kind, key, options) => counted(client.delete(kind, key, options)),
-    guarded: (guard) => countingWrites(client.guarded(guard), inFlight),
-    checked: (check) => countingWrites(client.checked(check), inFlight),
-    withFieldManager: (name) => countingWrites(client.withFieldManager(name), inFlight),
-    onLeaseLane: () => client.onLeaseLane(),
-  };
-  return new Proxy(client, {
-    get(target, name) {
-      if (Object.hasOwn(replaced, name)) return replaced[name as keyof typeof replaced];
-      const member: unknown = Reflect.get(target, name, target);
-      // A method accesses its private state through the client itself, not through this proxy.
-      return typeof member === 'function' ? member.bind(target) : member;
-    },
-  });
+  return wrapClient(client, (wrapped) => ({
+    create: (kind, object, options) => counted(wrapped.create(kind, object, options)),
+    delete: (kind, key, options) => counted(wrapped.delete(kind, key, options)),
+    onLeaseLane: () => wrapped.onLeaseLane(),
+  }));
 }

@@ -1,6 +1,7 @@
 import type { KubernetesObject, Pod, Resource } from '@bowline/kubernetes';
 import { type Client, TransportError } from '@bowline/runtime/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { wrapClient } from '../../../../test/support/wrap-client.ts';
 import { devicesIn, type HsmCluster, hsmCluster, podsIn } from '../testing/hsm-cluster.test-support.ts';
 
 const GRACE_MS = 300_000;
@@ -29,30 +30,12 @@ class Outage {
 
   /** through returns the client that the operator gets. */
   through(client: Client): Client {
-    return this.#wrapped(
-      client.checked(({ resource }) => {
-        if (!this.#isDown || resource?.kind === 'Lease') return;
-        this.refused += 1;
-        throw new TransportError('BOWLINE_TRANSPORT_UNREACHABLE', 'the connection was cut by the test');
-      }),
-    );
-  }
-
-  #wrapped(client: Client): Client {
-    const replaced: Pick<Client, 'watch' | 'guarded' | 'checked' | 'withFieldManager'> = {
-      watch: (kind, options) => this.#watch(client, kind, options),
-      guarded: (guard) => this.#wrapped(client.guarded(guard)),
-      checked: (check) => this.#wrapped(client.checked(check)),
-      withFieldManager: (name) => this.#wrapped(client.withFieldManager(name)),
-    };
-    return new Proxy(client, {
-      get(target, name) {
-        if (Object.hasOwn(replaced, name)) return replaced[name as keyof typeof replaced];
-        const member: unknown = Reflect.get(target, name, target);
-        // A method accesses its private state through the client itself, not through this proxy.
-        return typeof member === 'function' ? member.bind(target) : member;
-      },
+    const checked = client.checked(({ resource }) => {
+      if (!this.#isDown || resource?.kind === 'Lease') return;
+      this.refused += 1;
+      throw new TransportError('BOWLINE_TRANSPORT_UNREACHABLE', 'the connection was cut by the test');
     });
+    return wrapClient(checked, (wrapped) => ({ watch: (kind, options) => this.#watch(wrapped, kind, options) }));
   }
 
   #watch<T extends KubernetesObject>(

@@ -1,5 +1,6 @@
 import type { KubernetesObject, Resource } from '@bowline/kubernetes';
 import { ApiError, type Client, type WatchStream } from '@bowline/runtime/client';
+import { transformWatch, wrapClient } from '../../../../test/support/wrap-client.ts';
 
 /**
  * ExpiringWatches sits between an operator and its client, and ends all its watches like watches whose history the API
@@ -16,20 +17,7 @@ export class ExpiringWatches {
 
   /** through returns the client that the operator gets. */
   through(client: Client): Client {
-    const replaced: Pick<Client, 'watch' | 'guarded' | 'checked' | 'withFieldManager'> = {
-      watch: (kind, options) => this.#watch(client, kind, options),
-      guarded: (guard) => this.through(client.guarded(guard)),
-      checked: (check) => this.through(client.checked(check)),
-      withFieldManager: (name) => this.through(client.withFieldManager(name)),
-    };
-    return new Proxy(client, {
-      get(target, name) {
-        if (Object.hasOwn(replaced, name)) return replaced[name as keyof typeof replaced];
-        const member: unknown = Reflect.get(target, name, target);
-        // A method accesses its private state through the client itself, not through this proxy.
-        return typeof member === 'function' ? member.bind(target) : member;
-      },
-    });
+    return wrapClient(client, (wrapped) => ({ watch: (kind, options) => this.#watch(wrapped, kind, options) }));
   }
 
   async #watch<T extends KubernetesObject>(
@@ -39,19 +27,13 @@ export class ExpiringWatches {
   ): Promise<WatchStream<T>> {
     const { signal: expired } = this.#expiry;
     const signal = options.signal ? AbortSignal.any([options.signal, expired]) : expired;
-    const stream = await client.watch(kind, { ...options, signal });
-    const ending = async function* <Item>(items: AsyncIterable<Item>): AsyncGenerator<Item> {
+    return transformWatch(await client.watch(kind, { ...options, signal }), async function* (batches) {
       try {
-        yield* items;
+        yield* batches;
       } catch (error) {
         if (!expired.aborted) throw error;
         throw new ApiError({ request: { verb: 'watch', resource: kind, path: '/' }, status: 410 });
       }
-    };
-    return {
-      batches: () => ending(stream.batches()),
-      [Symbol.asyncIterator]: () => ending(stream),
-      aliveAt: () => stream.aliveAt(),
-    };
+    });
   }
 }

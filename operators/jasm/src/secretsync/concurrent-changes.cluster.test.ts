@@ -1,26 +1,16 @@
 import { Secret } from '@bowline/kubernetes';
 import type { Client } from '@bowline/runtime/client';
 import { expect, it } from 'vitest';
+import { wrapClient } from '../../../../test/support/wrap-client.ts';
 import { SECRET_ANNOTATIONS } from '../api/names.ts';
 import { entry, jasmCluster, valuesOf } from '../testing/jasm-cluster.test-support.ts';
 
 /** mutating returns a client whose Secrets are changed before they are stored, as by a mutating webhook. */
 function mutating(client: Client): Client {
-  const replaced: Pick<Client, 'create' | 'guarded' | 'checked' | 'withFieldManager' | 'onLeaseLane'> = {
+  return wrapClient(client, (wrapped) => ({
     create: (kind, object, options) =>
-      client.create(kind, kind.kind === Secret.kind ? withKey(object) : object, options),
-    guarded: (guard) => mutating(client.guarded(guard)),
-    checked: (check) => mutating(client.checked(check)),
-    withFieldManager: (name) => mutating(client.withFieldManager(name)),
-    onLeaseLane: () => mutating(client.onLeaseLane()),
-  };
-  return new Proxy(client, {
-    get(target, name) {
-      if (Object.hasOwn(replaced, name)) return replaced[name as keyof typeof replaced];
-      const member: unknown = Reflect.get(target, name, target);
-      return typeof member === 'function' ? member.bind(target) : member;
-    },
-  });
+      wrapped.create(kind, kind.kind === Secret.kind ? withKey(object) : object, options),
+  }));
 }
 
 function withKey<T>(object: T): T {

@@ -1,5 +1,6 @@
 import type { KubernetesObject, Resource } from '@bowline/kubernetes';
 import { type Client, isExpired, type WatchEvent, type WatchStream } from '@bowline/runtime/client';
+import { transformWatch, wrapClient } from '../../../../test/support/wrap-client.ts';
 import { GROUP } from '../api/names.ts';
 
 /** DisturbedWatches holds back, or repeats, the events that an operator receives. */
@@ -21,20 +22,7 @@ export class DisturbedWatches {
 
   /** through returns a client whose watches can be disturbed. */
   through(client: Client): Client {
-    const replaced: Pick<Client, 'watch' | 'guarded' | 'checked' | 'withFieldManager'> = {
-      watch: (kind, options) => this.#watch(client, kind, options),
-      guarded: (guard) => this.through(client.guarded(guard)),
-      checked: (check) => this.through(client.checked(check)),
-      withFieldManager: (name) => this.through(client.withFieldManager(name)),
-    };
-    return new Proxy(client, {
-      get(target, name) {
-        if (Object.hasOwn(replaced, name)) return replaced[name as keyof typeof replaced];
-        const member: unknown = Reflect.get(target, name, target);
-        // A method accesses its private state through the client itself, not through this proxy.
-        return typeof member === 'function' ? member.bind(target) : member;
-      },
-    });
+    return wrapClient(client, (wrapped) => ({ watch: (kind, options) => this.#watch(wrapped, kind, options) }));
   }
 
   async #watch<T extends KubernetesObject>(
@@ -43,14 +31,7 @@ export class DisturbedWatches {
     options: Parameters<Client['watch']>[1],
   ): Promise<WatchStream<T>> {
     const stream = await this.#countExpired(() => client.watch(kind, options));
-    const batches = () => this.#disturbed(kind, stream.batches());
-    return {
-      batches,
-      async *[Symbol.asyncIterator]() {
-        for await (const batch of batches()) yield* batch;
-      },
-      aliveAt: () => stream.aliveAt(),
-    };
+    return transformWatch(stream, (batches) => this.#disturbed(kind, batches));
   }
 
   async *#disturbed<T>(

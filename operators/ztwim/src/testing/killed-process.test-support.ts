@@ -1,10 +1,9 @@
 import type { KubernetesObject, Resource } from '@bowline/kubernetes';
 import type { Client } from '@bowline/runtime/client';
+import { wrapClient } from '../../../../test/support/wrap-client.ts';
 
 /** A new process is started only when the webhooks of the last one are ready. */
 const OF_WEBHOOKS = /^(?:Secret|Lease|.*WebhookConfiguration|.*Review)$/;
-
-const WRITES = ['create', 'update', 'patch', 'delete'] as const;
 
 /** versionIn returns the version of the object that a patch is for; empty if the patch does not name it. */
 function versionIn([, patch]: readonly unknown[]): string {
@@ -43,34 +42,20 @@ export class KilledProcess {
         throw new Error('the process was killed');
       }
     });
-    return this.#counting(checked);
+    return wrapClient(checked, (wrapped) => ({
+      create: (kind, ...others) => this.#write(kind, () => wrapped.create(kind, ...others)),
+      update: (kind, ...others) => this.#write(kind, () => wrapped.update(kind, ...others)),
+      patch: (kind, ...others) => this.#write(kind, () => wrapped.patch(kind, ...others), versionIn(others)),
+      delete: (kind, ...others) => this.#write(kind, () => wrapped.delete(kind, ...others)),
+    }));
   }
 
-  #counting(client: Client): Client {
-    const counts = (kind: string) => kind !== 'Event' && !OF_WEBHOOKS.test(kind);
-    const count = () => {
-      this.#writesLeft -= 1;
-    };
-    const released = () => this.#released;
-    const counting = (client: Client): Client => this.#counting(client);
-    return new Proxy(client, {
-      get(target, name) {
-        const member: unknown = Reflect.get(target, name, target);
-        if (typeof member !== 'function') return member;
-        // A method accesses its private state through the client itself, not through this proxy.
-        if (name === 'guarded' || name === 'checked' || name === 'withFieldManager') {
-          return (option: never) => counting(member.call(target, option));
-        }
-        if (!WRITES.some((each) => each === name)) return member.bind(target);
-        return async (resource: Resource, ...others: readonly unknown[]) => {
-          if (!counts(resource.kind)) return await member.call(target, resource, ...others);
-          await released();
-          const response = (await member.call(target, resource, ...others)) as KubernetesObject;
-          // A request that changes nothing is no step.
-          if (versionIn(others) !== response.metadata?.resourceVersion) count();
-          return response;
-        };
-      },
-    });
+  async #write<T>({ kind }: Resource, send: () => Promise<T>, version = ''): Promise<T> {
+    if (kind === 'Event' || OF_WEBHOOKS.test(kind)) return await send();
+    await this.#released;
+    const response = await send();
+    // A request that changes nothing is no step.
+    if (version !== (response as KubernetesObject).metadata?.resourceVersion) this.#writesLeft -= 1;
+    return response;
   }
 }
