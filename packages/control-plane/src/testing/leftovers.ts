@@ -1,7 +1,7 @@
 import { type KubernetesObject, keyOf, keyString, type Resource } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/core-v1';
 import { forEachConcurrently } from '@bowline/machinery';
-import { type Client, isConflict, isNotFound } from '@bowline/runtime/client';
+import { type Client, isConflict, isKindNotServed, isNotFound } from '@bowline/runtime/client';
 import { readApiKinds } from '../workloads/objects/api-kinds.ts';
 import { CLUSTER_LABEL } from './isolated-client.ts';
 import { waitFor } from './wait-for.ts';
@@ -81,11 +81,17 @@ async function servedKinds(admin: Client): Promise<readonly Kind[]> {
 async function findObjects(admin: Client, kinds: readonly Kind[]): Promise<readonly Leftover[]> {
   const found: Leftover[] = [];
   await forEach(kinds, async (resource) => {
-    const { items } = await admin.list(resource, { metadataOnly: true });
+    const { items } = await admin.list(resource, { metadataOnly: true }).catch(noneIfNotServed);
     const others = items.filter(({ metadata }) => !SYSTEM_NAMESPACE.test(metadata?.namespace ?? ''));
     found.push(...others.map((object) => ({ resource, object })));
   });
   return found;
+}
+
+/** The definition of a kind may have been deleted meanwhile. */
+function noneIfNotServed(error: unknown): { readonly items: readonly KubernetesObject[] } {
+  if (isKindNotServed(error)) return { items: [] };
+  throw error;
 }
 
 async function removeAll(admin: Client, left: readonly Leftover[]): Promise<void> {

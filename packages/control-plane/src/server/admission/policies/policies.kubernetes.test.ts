@@ -7,6 +7,7 @@ import { CASES, RULE } from './policy-cases.test-support.ts';
 const GROUP = '/apis/admissionregistration.k8s.io/v1';
 const MAPS = '/api/v1/namespaces/NS/configmaps';
 const DRY = '?dryRun=All';
+const HERE = { matchLabels: { 'kubernetes.io/metadata.name': 'NS' } };
 /** The real server may still apply the policy of an earlier case when parameters are created. */
 const NO_PARAMS = { matchExpressions: [{ key: 'param', operator: 'DoesNotExist' }] };
 
@@ -38,11 +39,13 @@ describe('policies decide as on the real server', () => {
     try {
       for (const { name, data } of params)
         undo.push(await create(MAPS, { metadata: { name, labels: { param: 'yes' } }, data }));
-      const spec = { matchConstraints: { resourceRules: [RULE], objectSelector: NO_PARAMS }, ...policy };
+      // The real server denies what a policy matches if the policy cannot be configured, whatever its bindings match.
+      const matchConstraints = { resourceRules: [RULE], objectSelector: NO_PARAMS, namespaceSelector: HERE };
+      const spec = { matchConstraints, ...policy };
       undo.push(await create(`${GROUP}/validatingadmissionpolicies`, { metadata: { name: policyName }, spec }));
       for (const [index, binding] of bindings.entries()) {
         const { matchResources } = binding as { readonly matchResources?: object };
-        const here = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'NS' } }, ...matchResources };
+        const here = { namespaceSelector: HERE, ...matchResources };
         const whole = { policyName, validationActions: ['Deny'], ...binding, matchResources: here };
         const metadata = { name: `${policyName}-b${index}` };
         undo.push(await create(`${GROUP}/validatingadmissionpolicybindings`, { metadata, spec: whole }));
