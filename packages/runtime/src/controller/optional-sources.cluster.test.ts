@@ -1,6 +1,7 @@
 import { cluster } from '@bowline/control-plane/testing';
 import { ConfigMap, CustomResourceDefinition, type KubernetesObject, keyOf, resource } from '@bowline/kubernetes';
 import { expect, test } from 'vitest';
+import { acceleratedClock } from '../../../../test/support/fault-proxy/accelerated-clock.ts';
 import { defineOperator } from '../operator/operator.ts';
 import { controller } from './builder.ts';
 
@@ -53,7 +54,8 @@ test('works without an optional kind, uses it when its definition is installed, 
       found.set(key.name, `${isServed(Route)} ${get(Route, key)?.spec?.host}`);
     });
   const operator = defineOperator({ name: 'optional', domain: 'bowline.dev', controllers: [sites] });
-  await using c = await cluster({ operators: [operator] });
+  // It looks for kinds that are not served every 30 s.
+  await using c = await cluster({ operators: [operator], wire: acceleratedClock(10) });
   await using _ = {
     async [Symbol.asyncDispose]() {
       const left = await c.admin.find(CustomResourceDefinition, { name: DEFINITION });

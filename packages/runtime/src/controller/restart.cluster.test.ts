@@ -4,13 +4,14 @@ import { Event } from '@bowline/kubernetes/events-v1';
 import { forEachConcurrently } from '@bowline/machinery';
 import { s } from '@bowline/machinery/schema';
 import { expect, test } from 'vitest';
+import { atScale } from '../../../../test/support/at-scale.ts';
 import { managedContent } from '../content/managed-content.ts';
 import { defineOperator } from '../operator/operator.ts';
 import { defineResource } from '../resource/define-resource.ts';
 import { controller } from './builder.ts';
 import { terminal } from './reconcile-error.ts';
 
-const OBJECTS = 500;
+const OBJECTS = atScale(500);
 
 const Note = defineResource({
   group: 'restart.test.bowline.dev',
