@@ -1,6 +1,9 @@
 import { keyOf, keyString, Pod } from '@bowline/kubernetes';
 import type { LiveClient } from '@bowline/runtime/controller';
 
+/** Pods are large objects: smaller pages keep the peak memory of the operator low in clusters with many of them. */
+const PAGE_SIZE = 100;
+
 /**
  * podsThatMount returns the pods that use one of some CSI drivers, sorted, or only the first `limit` that are found. They
  * are listed when they matter: a cache of all pods would be large.
@@ -11,7 +14,7 @@ export async function podsThatMount(
   limit = Number.POSITIVE_INFINITY,
 ): Promise<readonly string[]> {
   const names: string[] = [];
-  for await (const { items } of live.pages(Pod)) {
+  for await (const { items } of live.pages(Pod, { pageSize: PAGE_SIZE })) {
     for (const pod of items) {
       const hasEnded = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
       const mounts = pod.spec?.volumes?.some(({ csi }) => csi !== undefined && drivers.has(csi.driver));
