@@ -1,11 +1,7 @@
-import { type ControlPlane, connectClient, startControlPlane } from '@bowline/control-plane';
-import {
-  installCustomResourceDefinitions,
-  installDependencies,
-  rbacManifests,
-  withConfig,
-} from '@bowline/runtime/install';
+import type { ControlPlane } from '@bowline/control-plane';
+import { rbacManifests, withConfig } from '@bowline/runtime/install';
 import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
+import { ControlPlanes } from './control-planes.ts';
 import { interleave } from './interleave.ts';
 import { judge } from './judge.ts';
 import { type Permission, permissionsIn, without } from './permissions.ts';
@@ -15,6 +11,9 @@ import { scenarios, unproved } from './scenarios.ts';
 
 /** The number of concurrent cases: they wait more than they work. */
 const CONCURRENCY = 8;
+
+/** The number of control planes of a run without a time limit: the cases of an exclusive scenario run one after the other on each. */
+const MAX_CONTROL_PLANES = 3;
 
 /** A scenario with all permissions of its operator, or without one of them. */
 interface Case {
@@ -37,26 +36,19 @@ export const proof: Proof = {
 async function run(options: ProofOptions): Promise<ProofResult> {
   const startedAt = performance.now();
   const isOver = (): boolean => options.seconds !== undefined && performance.now() - startedAt > options.seconds * 1000;
-  await using controlPlane = await startControlPlane({
-    kind: 'kubernetes',
-    scheduler: false,
-    workloads: false,
-    nodes: 0,
-    // As on older supported servers: a cache lists before it watches, so that both permissions are used.
-    apiServerFlags: ['--feature-gates=WatchList=false'],
-    onProgress: options.log,
-  });
-  // All at once and before anything else: admission observes new kinds only every 30 s.
-  await install(controlPlane);
+  await using controlPlanes = await ControlPlanes.start(
+    options.seconds === undefined ? MAX_CONTROL_PLANES : 1,
+    options.log,
+  );
+  const { shared } = controlPlanes;
   // If there is time for only some of them, every operator is among them.
   const chosen = scenarios.filter(({ operator }) => [undefined, operator.name].includes(options.flags?.operator));
-  const all = interleave(await Promise.all(chosen.map((scenario) => casesOf(scenario, controlPlane))));
+  const all = interleave(await Promise.all(chosen.map((scenario) => casesOf(scenario, shared))));
   const violations = ['operators', 'docs/examples'].flatMap(unproved).map((operator) => ({
     seed: options.seed,
     message: `the operator ${operator} has no scenario: add one to test/proofs/rbac/scenarios.ts`,
   }));
   const results: { readonly text: string; readonly outcome: Outcome; readonly isCovered: boolean }[] = [];
-  const turns = new Turns();
   let next = 0;
   const work = async (): Promise<void> => {
     while (next < Math.min(options.runs, all.length) && !isOver()) {
@@ -65,7 +57,7 @@ async function run(options: ProofOptions): Promise<ProofResult> {
       if (!one) return;
       const text = describe(one);
       const began = performance.now();
-      const outcome = await turns.take(one.scenario, () => playCase(one, controlPlane));
+      const outcome = await controlPlanes.use(one.scenario, (controlPlane) => playCase(one, controlPlane));
       const problem = judge(one.taken, outcome);
       const isCovered = one.taken?.isCovered ?? false;
       results.push({ text, outcome, isCovered });
@@ -81,7 +73,7 @@ async function run(options: ProofOptions): Promise<ProofResult> {
     seed: options.seed,
     violations,
     facts: {
-      kubernetes: controlPlane.version,
+      kubernetes: shared.version,
       operators: chosen.map(({ operator }) => operator.name),
       rights: all.filter(({ taken }) => taken).length,
       broke: results.filter(({ outcome }) => outcome.broken !== undefined).length,
@@ -89,33 +81,6 @@ async function run(options: ProofOptions): Promise<ProofResult> {
       coveredByList: results.filter(({ isCovered, outcome }) => isCovered && !outcome.broken).map(({ text }) => text),
     },
   };
-}
-
-async function install(controlPlane: ControlPlane): Promise<void> {
-  await using admin = await connectClient(await controlPlane.kubeconfig('admin'));
-  await installCustomResourceDefinitions(
-    admin,
-    scenarios.flatMap(({ operator }) => operator.resources),
-  );
-  for (const { operator, prepare } of scenarios) {
-    await installDependencies(admin, operator);
-    await prepare?.(admin);
-  }
-}
-
-/** Turns lets the runs of an exclusive scenario wait for each other. */
-class Turns {
-  readonly #last = new Map<Scenario, Promise<unknown>>();
-
-  take<T>(scenario: Scenario, work: () => Promise<T>): Promise<T> {
-    if (!scenario.isExclusive) return work();
-    const turn = (this.#last.get(scenario) ?? Promise.resolve()).then(work);
-    this.#last.set(
-      scenario,
-      turn.catch(() => undefined),
-    );
-    return turn;
-  }
 }
 
 /** All permissions of an operator first: a scenario that does not work at all is detected immediately. */

@@ -74,8 +74,10 @@ const CHILDREN: readonly Child[] = [
     { kind: ClusterRole, name, body: { rules: [] } },
     { kind: ClusterRoleBinding, name, body: { subjects: [] } },
   ]),
-  { kind: Role, name: 'spire-bundle', body: { rules: [] } },
-  { kind: RoleBinding, name: 'spire-bundle', body: { subjects: [] } },
+  ...['spire-bundle', 'spire-controller-manager-leader-election'].flatMap((name) => [
+    { kind: Role, name, body: { rules: [] } },
+    { kind: RoleBinding, name, body: { subjects: [] } },
+  ]),
   { kind: ConfigMap, name: 'spire-server', body: { data: { 'server.conf': '{}' } } },
   { kind: ValidatingWebhookConfiguration, name: 'spire-controller-manager-webhook', body: relabelled },
   { kind: PodDisruptionBudget, name: 'spire-server', body: relabelled },
@@ -146,6 +148,8 @@ async function play(stage: Stage, namespace: string, given: Play): Promise<void>
   for (const name of claims) await createClaim(admin, { namespace, name });
   const keyFor = ({ kind, name }: Child) => (kind.scope === 'Namespaced' ? { namespace, name } : { name });
   for (const child of children) await stage.until(child.kind, keyFor(child), () => true);
+  // Nothing else depends on it: without this, a status that is refused would not be noticed in every run.
+  for (const kind of [ZeroTrustWorkloadIdentityManager, ...OPERANDS]) await stage.until(kind, KEY, hasConditions);
   for (const child of children) await repairs(stage, child, keyFor(child));
   // On OpenShift, the platform issues the certificates.
   if (platform === 'kubernetes') await repairsAuthority(stage);
@@ -163,6 +167,10 @@ async function play(stage: Stage, namespace: string, given: Play): Promise<void>
   await stage.untilList(PersistentVolumeClaim, { namespace }, (items) =>
     items.every(({ metadata }) => metadata?.deletionTimestamp !== undefined),
   );
+}
+
+function hasConditions(object: KubernetesObject & { readonly status?: { readonly conditions?: unknown } }): boolean {
+  return object.status?.conditions !== undefined;
 }
 
 async function createClaim(
