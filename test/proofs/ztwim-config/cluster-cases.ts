@@ -9,6 +9,7 @@ import {
 } from '@bowline/kubernetes';
 import { isSameJson, seededRandom, VirtualClock } from '@bowline/machinery';
 import { isInvalid, isNotFound } from '@bowline/runtime/client';
+import { createLog } from '@bowline/runtime/manager';
 import { SINGLETON } from '../../../operators/ztwim/src/api/names.ts';
 import { OPERAND_KINDS } from '../../../operators/ztwim/src/api/operand-kinds.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../../../operators/ztwim/src/api/zero-trust-workload-identity-manager.ts';
@@ -25,6 +26,8 @@ const KEY = { name: SINGLETON };
 /** Longer than the pause between two changes of a workload, and than the wait before events are written. */
 const PASSING_MS = 2_000;
 const MAX_STEPS = 100;
+/** How many lines of the operator's log a violation has. */
+const LOG_LINES = 10;
 
 const resourceOf = (kind: Kind): Resource<KubernetesObject> =>
   kind === PARENT ? ZeroTrustWorkloadIdentityManager : OPERAND_RESOURCES[kind];
@@ -38,16 +41,21 @@ export async function withCluster<T>(work: (cases: ClusterCases) => Promise<T>):
     nodes: 0,
   });
   const clock = new VirtualClock({ startMs: Date.now() });
-  await using running = await cluster({ controlPlane, operators: [ztwim], clock, prefix: 'config' });
-  return await work(new ClusterCases(running));
+  const lines: string[] = [];
+  const log = createLog({ destination: { write: (line) => void lines.push(line.trimEnd()) } });
+  await using running = await cluster({ controlPlane, operators: [ztwim], clock, log, prefix: 'config' });
+  return await work(new ClusterCases(running, lines));
 }
 
 /** ClusterCases plays cases on a cluster where the operator runs. */
 export class ClusterCases {
   readonly #cluster: Cluster & RunningOperators;
+  readonly #log: string[];
 
-  constructor(running: Cluster & RunningOperators) {
+  /** The operator's log is part of the problems that a case has. */
+  constructor(running: Cluster & RunningOperators, log: string[]) {
     this.#cluster = running;
+    this.#log = log;
   }
 
   /** removeWebhooks removes the webhooks: the following cases are played without admission. */
@@ -65,6 +73,7 @@ export class ClusterCases {
     const model = new Model(OPERATOR);
     const admission = { isActive: isAdmissionActive, lag: 0 };
     const problems: string[] = [];
+    this.#log.length = 0;
     for (const event of events) {
       // The operator runs whenever it has something to do.
       if (event.type === 'run' || event.type === 'render') continue;
@@ -75,8 +84,9 @@ export class ClusterCases {
       problems.push(...(await this.#differences(model.objects)));
       if (problems.length > 0) break;
     }
+    const log = this.#log.slice(-LOG_LINES).join(' ');
     await this.#removeAll();
-    return problems.map((problem) => `on the cluster: ${problem}`);
+    return problems.map((problem) => `on the cluster: ${problem}; the operator's log ends with ${log}`);
   }
 
   /** Events may still be on their way to the operator, so differences count only if they stay. */
@@ -168,16 +178,18 @@ async function refused(request: Promise<unknown>): Promise<boolean> {
 
 /** predict plays an event and everything that the operator does then, and returns whether it is refused. */
 function predict(model: Model, event: Event): boolean {
-  // Deletion ends: whoever waits for an object sees that it is gone. That of ZTWIM includes its operands.
-  if (event.type === 'delete' || event.type === 'remove') {
-    if (!storedIn(model.objects, event.kind)) return false;
-    for (const kind of event.kind === PARENT ? KINDS : [event.kind]) model.play({ type: 'remove', kind });
-    return false;
-  }
-  const { request } = model.play(event);
+  let isRefused = false;
+  if (event.type === 'delete' || event.type === 'remove') remove(model, event.kind);
+  else isRefused = (model.play(event).request?.problems.length ?? 0) > 0;
   model.play({ type: 'run', lag: 0, operands: OPERAND_KINDS.length });
   model.play({ type: 'render' });
-  return (request?.problems.length ?? 0) > 0;
+  return isRefused;
+}
+
+/** Deletion ends: whoever waits for an object sees that it is gone. That of ZTWIM includes its operands. */
+function remove(model: Model, deleted: Kind): void {
+  if (!storedIn(model.objects, deleted)) return;
+  for (const kind of deleted === PARENT ? KINDS : [deleted]) model.play({ type: 'remove', kind });
 }
 
 /** differences compares the stored objects, and what the operator reports about them, with the prediction. */
