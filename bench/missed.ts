@@ -23,6 +23,9 @@ const idleDiscovery =
   'besides Node itself it has the client of the API server, with HTTP/2 and TLS, and the schemas of its options and kinds, whose CEL rules alone are 0.5 MB of JavaScript: 15 MB of the heap are in use instead of 4 MB';
 const idleAgent =
   'the worker has 48 MB and the agent 86 MB: besides the schemas of its options it has gRPC, with TLS and the protobuf library, which are 0.9 MB of JavaScript';
+const installSteps =
+  'the audit log has 65 requests for 32 objects: besides one write per object, finalizers, owners, dry runs, statuses and events. A trace of the requests of another install shows their order: the five objects are created one after the other, each with two calls of webhooks, and a workload is the last of six steps that wait for each other: finalizer, former names, dry run, files and accounts, bindings, workload. The bare loop sends everything at once; the API server and the operator share the two cores';
+
 /** All targets of a fan-out have the same reasons. */
 function fanOut(name: string, rivals: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
@@ -51,6 +54,8 @@ const reasons: Readonly<Record<string, string>> = {
   'reads-pkcs11js': threeProcesses,
   'idle-discovery': idleDiscovery,
   'idle-agent': idleAgent,
+  'install-first': installSteps,
+  'install-again': installSteps,
   ...fanOut('children', ['apply', 'ensure']),
   ...fanOut('sync', ['raw', 'go']),
 };
