@@ -1,18 +1,17 @@
 import { type KubernetesObject, type Resource, StatefulSet } from '@bowline/kubernetes';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ANNOTATIONS, SINGLETON } from '../api/names.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ANNOTATIONS } from '../api/names.ts';
 import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
 import { SpireAgent } from '../api/spire-agent.ts';
 import { SpireOIDCDiscoveryProvider } from '../api/spire-oidc-discovery-provider.ts';
 import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import { COMPLETE, OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
-import { deleteAll } from './deletion.test-support.ts';
+import { deleteAll, FIVE, KEY } from './deletion.test-support.ts';
 import { DisturbedWatches } from './disturbed-watches.test-support.ts';
 import { refusalOf } from './refusal.test-support.ts';
 import { removeWebhooks } from './remove-webhooks.test-support.ts';
 
-const KEY = { name: SINGLETON };
 const IDENTITY = { trustDomain: 'example.io', clusterName: 'prod' };
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -32,9 +31,31 @@ beforeAll(async () => {
   c = await ztwimCluster({ leaderElection: false, wrapClient: (client) => watches.through(client) });
 });
 afterAll(() => c[Symbol.asyncDispose]());
-afterEach(() => deleteAll(c));
+
+const PAUSED = { 'bowline.dev/paused': 'true' };
+
+/** createPaused creates an operand whose controller does nothing: admission does not depend on that. */
+const createPaused = <T extends KubernetesObject>(kind: Resource<T>, spec: Fields = {}): Promise<T> =>
+  c.admin.create(kind, { metadata: { ...KEY, annotations: PAUSED }, spec } as never);
+
+/** settle waits until the operator has written everything, also events that it records with a delay. */
+async function settle(): Promise<void> {
+  await c.advanceTime(5_000, 1_000);
+  await c.idle();
+}
 
 describe('admission', () => {
+  it('scenario 13 writes nothing in a dry run of a creation', async () => {
+    const start = Date.now();
+    for (const kind of FIVE.toReversed()) {
+      const spec = kind === ZeroTrustWorkloadIdentityManager ? COMPLETE : {};
+      await c.admin.create<KubernetesObject>(kind, { metadata: KEY, spec } as never, { dryRun: true });
+    }
+    for (const kind of FIVE) expect(await c.admin.find(kind, KEY)).toBeUndefined();
+    await c.idle();
+    expect(await c.writes(start)).toEqual([]);
+  });
+
   it('scenario 11 refuses a contradiction, makes an equal value follow, and fills in a missing one', async () => {
     await c.createOne(ZeroTrustWorkloadIdentityManager, COMPLETE);
     const { status, causes } = await refusalOf(c.createOne(SpireServer, { trustDomain: 'other.io' }));
@@ -50,10 +71,10 @@ describe('admission', () => {
     // The webhooks read the same cache as the controller, which has the central values now.
     await c.createOne(SpiffeCSIDriver);
     await c.untilReason(SpiffeCSIDriver, 'ConfigSource', 'InheritedFromZTWIM');
-    const agent = await c.createOne(SpireAgent, { trustDomain: 'example.io' });
+    const agent = await createPaused(SpireAgent, { trustDomain: 'example.io' });
     expect(agent.spec).toMatchObject(IDENTITY);
     expect(inherited(agent)).toEqual(IDENTITY);
-    const provider = await c.createOne(SpireOIDCDiscoveryProvider);
+    const provider = await createPaused(SpireOIDCDiscoveryProvider);
     const { trustDomain, jwtIssuer } = COMPLETE;
     expect(provider.spec).toMatchObject({ trustDomain, jwtIssuer });
     expect(inherited(provider)).toEqual({ trustDomain, jwtIssuer });
@@ -68,7 +89,62 @@ describe('admission', () => {
     await c.until(SpireAgent, KEY, ({ spec }) => spec.clusterName === 'next');
   });
 
+  it('scenario 13 writes nothing in a dry run of a change or a deletion', async () => {
+    await c.untilReason(SpiffeCSIDriver, 'Ready', 'Ready');
+    await settle();
+    const before = await c.admin.get(ZeroTrustWorkloadIdentityManager, KEY);
+    const start = Date.now();
+    const patch = { type: 'merge', body: { spec: { trustDomain: 'next.io' } } } as const;
+    const answer = await c.admin.patch(ZeroTrustWorkloadIdentityManager, KEY, patch, { dryRun: true });
+    expect(answer.spec.trustDomain).toBe('next.io');
+    for (const kind of [SpireAgent, SpiffeCSIDriver, SpireOIDCDiscoveryProvider, ZeroTrustWorkloadIdentityManager]) {
+      await c.admin.delete<KubernetesObject>(kind, KEY, { dryRun: true });
+    }
+    await c.idle();
+    expect(await c.writes(start)).toEqual([]);
+    expect(await c.admin.get(ZeroTrustWorkloadIdentityManager, KEY)).toEqual(before);
+  });
+
+  it('scenario 15 accepts what only an old cache contradicts', async () => {
+    // The cache has the central object and its driver.
+    for (const kind of [SpireAgent, SpireOIDCDiscoveryProvider]) {
+      await c.admin.delete<KubernetesObject>(kind, KEY);
+    }
+    {
+      using _ = watches.hold();
+      await patchSpec(c, ZeroTrustWorkloadIdentityManager, { trustDomain: 'next.io' });
+      await createPaused(SpireServer, { trustDomain: 'next.io' });
+      // An empty operand gets the old value, and follows the new one as soon as the cache has it.
+      const agent = await createPaused(SpireAgent);
+      expect(agent.spec.trustDomain).toBe('example.io');
+      const { causes } = await refusalOf(c.createOne(SpireOIDCDiscoveryProvider, { trustDomain: 'other.io' }));
+      expect(causes[0]?.message).toMatch(/"other.io".*"next.io"/);
+    }
+    for (const kind of [SpireServer, SpireAgent]) {
+      await c.until<KubernetesObject>(kind, KEY, (object) => JSON.stringify(inherited(object)).includes('next.io'));
+    }
+  });
+
+  it('scenario 14 leaves metadata, status and deletion to users while the operator is down', async () => {
+    await annotate(c, SpireServer, { 'bowline.dev/paused': null });
+    await c.untilReason(SpireServer, 'ConfigSource', 'InheritedFromZTWIM');
+    await c.stop();
+    expect((await refusalOf(patchSpec(c, SpireServer, { logLevel: 'debug' }))).message).toContain('server-review');
+    await annotate(c, SpireServer, { note: 'a' });
+    await c.admin.patch(
+      SpireServer,
+      KEY,
+      { type: 'merge', body: { status: { conditions: [] } } },
+      { subresource: 'status' },
+    );
+    await c.admin.delete(SpireServer, KEY, { propagationPolicy: 'Orphan' });
+    await c.admin.patch(SpireServer, KEY, { type: 'merge', body: { metadata: { finalizers: null } } });
+    await c.untilRemoved(SpireServer);
+    await c.restart();
+  });
+
   it('scenario 12 refuses a configuration without values or with a new contradiction, but no other change', async () => {
+    await deleteAll(c);
     const empty = await refusalOf(c.createOne(ZeroTrustWorkloadIdentityManager, { jwtIssuer: COMPLETE.jwtIssuer }));
     expect(empty.status).toBe(422);
     expect(empty.causes.map(({ reason, field }) => `${reason} ${field}`)).toEqual([
@@ -112,121 +188,44 @@ describe('admission', () => {
     expect(forbidden.causes[0]).toMatchObject({ reason: 'FieldValueForbidden', field: 'spec.clusterName' });
   });
 
-  it('scenario 13 writes nothing in a dry run', async () => {
-    const options = { dryRun: true };
-    const metadata = { name: SINGLETON };
-    const operands: readonly Resource<KubernetesObject>[] = [
-      SpireServer,
-      SpireAgent,
-      SpiffeCSIDriver,
-      SpireOIDCDiscoveryProvider,
-    ];
-    await c.idle();
-    const start = Date.now();
-    await c.admin.create(ZeroTrustWorkloadIdentityManager, { metadata, spec: COMPLETE }, options);
-    for (const kind of operands) await c.admin.create(kind, { metadata }, options);
-    for (const kind of [ZeroTrustWorkloadIdentityManager, ...operands]) {
-      expect((await c.admin.list<KubernetesObject>(kind)).items).toEqual([]);
-    }
-    await c.idle();
-    expect(await c.writes(start)).toEqual([]);
-
-    const others = ['SpireAgent', 'SpiffeCSIDriver', 'SpireOIDCDiscoveryProvider'];
-    await c.createOne(ZeroTrustWorkloadIdentityManager, { ...COMPLETE, requiredOperands: others });
-    for (const kind of operands.slice(1)) await c.createOne(kind);
-    await c.untilReason(ZeroTrustWorkloadIdentityManager, 'Ready', 'Ready');
-    await settle(c);
-    const before = await c.admin.get(ZeroTrustWorkloadIdentityManager, KEY);
-    const changedAt = Date.now();
-    const patch = { type: 'merge', body: { spec: { trustDomain: 'next.io' } } } as const;
-    const answer = await c.admin.patch(ZeroTrustWorkloadIdentityManager, KEY, patch, options);
-    expect(answer.spec.trustDomain).toBe('next.io');
-    for (const kind of operands.slice(1)) await c.admin.delete(kind, KEY, options);
-    await c.idle();
-    expect(await c.writes(changedAt)).toEqual([]);
-    expect(await c.admin.get(ZeroTrustWorkloadIdentityManager, KEY)).toEqual(before);
-  });
-
-  it('scenario 14 leaves metadata, status and deletion to users while the operator is down', async () => {
-    await c.createAll();
-    await c.untilReason(SpireServer, 'ConfigSource', 'InheritedFromZTWIM');
-    await c.stop();
-    expect((await refusalOf(patchSpec(c, SpireServer, { logLevel: 'debug' }))).message).toContain('server-review');
-    await annotate(c, SpireServer, { note: 'a' });
-    await c.admin.patch(
-      SpireServer,
-      KEY,
-      { type: 'merge', body: { status: { conditions: [] } } },
-      { subresource: 'status' },
-    );
-    await c.admin.delete(SpireServer, KEY, { propagationPolicy: 'Orphan' });
-    await c.admin.patch(SpireServer, KEY, { type: 'merge', body: { metadata: { finalizers: null } } });
-    await c.untilRemoved(SpireServer);
-    await c.restart();
-  });
-});
-
-/** settle waits until the operator has written everything, also events that it records with a delay. */
-async function settle(c: ZtwimCluster): Promise<void> {
-  await c.advanceTime(5_000, 1_000);
-  await c.idle();
-}
-
-describe('admission right after a change', () => {
-  it('scenario 15 accepts what only an old cache contradicts', async () => {
-    await c.createOne(ZeroTrustWorkloadIdentityManager, COMPLETE);
-    await c.createOne(SpiffeCSIDriver);
-    await c.untilReason(SpiffeCSIDriver, 'ConfigSource', 'InheritedFromZTWIM');
-    {
-      using _ = watches.hold();
-      await patchSpec(c, ZeroTrustWorkloadIdentityManager, { trustDomain: 'next.io' });
-      await c.createOne(SpireServer, { trustDomain: 'next.io' });
-      // An empty operand gets the old value, and follows the new one as soon as the cache has it.
-      const agent = await c.createOne(SpireAgent);
-      expect(agent.spec.trustDomain).toBe('example.io');
-      const { causes } = await refusalOf(c.createOne(SpireOIDCDiscoveryProvider, { trustDomain: 'other.io' }));
-      expect(causes[0]?.message).toMatch(/"other.io".*"next.io"/);
-    }
-    for (const kind of [SpireServer, SpireAgent]) {
-      await c.until<KubernetesObject>(kind, KEY, (object) => JSON.stringify(inherited(object)).includes('next.io'));
-    }
-  });
-
-  const operands = [
-    [SpireServer, { ...IDENTITY, jwtIssuer: COMPLETE.jwtIssuer }],
-    [SpireAgent, IDENTITY],
-    [SpiffeCSIDriver, {}],
-    [SpireOIDCDiscoveryProvider, { trustDomain: COMPLETE.trustDomain, jwtIssuer: COMPLETE.jwtIssuer }],
-  ] as const;
-  const central = [ZeroTrustWorkloadIdentityManager, COMPLETE] as const;
-  const [server, agent, driver, provider] = operands;
+  type Created = readonly [Resource<KubernetesObject>, Fields];
+  const { trustDomain, jwtIssuer } = COMPLETE;
+  const central: Created = [ZeroTrustWorkloadIdentityManager, COMPLETE];
+  const server: Created = [SpireServer, COMPLETE];
+  const agent: Created = [SpireAgent, IDENTITY];
+  const driver: Created = [SpiffeCSIDriver, {}];
+  const provider: Created = [SpireOIDCDiscoveryProvider, { trustDomain, jwtIssuer }];
 
   it('scenario 15 accepts objects that are created at once, in any order, and changes that follow at once', async () => {
+    await deleteAll(c);
     const orders = [
       [agent, server, central, provider, driver],
       [provider, driver, agent, server, central],
     ];
+    const isCentral = (kind: Resource<KubernetesObject>) => kind === ZeroTrustWorkloadIdentityManager;
+    const follows = (value: string) => (object: KubernetesObject) => JSON.stringify(inherited(object)).includes(value);
+    const untilFollowing = async (value: string): Promise<void> => {
+      for (const [kind] of [server, agent, provider]) await c.until<KubernetesObject>(kind, KEY, follows(value));
+    };
     for (const objects of orders) {
-      await Promise.all(objects.map(([kind, spec]) => c.createOne(kind as Resource<KubernetesObject>, spec)));
-      for (const trustDomain of ['one.io', 'two.io']) {
-        const follows = (value: string) => (object: KubernetesObject) =>
-          JSON.stringify(inherited(object)).includes(value);
-        // Until it follows, an operand's own value contradicts the next one.
-        for (const [kind] of [server, agent, provider]) await c.until<KubernetesObject>(kind, KEY, follows('.io'));
-        await patchSpec(c, ZeroTrustWorkloadIdentityManager, { trustDomain });
-        await Promise.all([server, agent].map(([kind]) => patchSpec<KubernetesObject>(c, kind, { trustDomain })));
-        for (const [kind] of [server, agent, provider])
-          await c.until<KubernetesObject>(kind, KEY, follows(trustDomain));
-      }
+      await Promise.all(
+        objects.map(([kind, spec]) => (isCentral(kind) ? c.createOne(kind, spec) : createPaused(kind, spec))),
+      );
+      // Until it follows, an operand's own value contradicts the next one.
+      await untilFollowing('example.io');
+      await patchSpec(c, ZeroTrustWorkloadIdentityManager, { trustDomain: 'next.io' });
+      await Promise.all([server, agent].map(([kind]) => patchSpec(c, kind, { trustDomain: 'next.io' })));
+      await untilFollowing('next.io');
       // What was deleted contradicts the next objects, and the cache may still have it.
       await c.admin.delete(ZeroTrustWorkloadIdentityManager, KEY);
-      for (const [kind] of objects) await c.untilRemoved(kind);
+      for (const [kind] of objects) await c.untilGone<KubernetesObject>(kind, KEY);
     }
   });
 });
 
 describe('without webhooks, the controllers', () => {
   it('scenario 14 hold what the webhooks would refuse, and do not flap', async () => {
+    await deleteAll(c);
     await removeWebhooks(c);
     await c.createOne(ZeroTrustWorkloadIdentityManager, { jwtIssuer: COMPLETE.jwtIssuer });
     await c.createOne(SpireServer);
@@ -234,6 +233,10 @@ describe('without webhooks, the controllers', () => {
     await patchSpec(c, ZeroTrustWorkloadIdentityManager, COMPLETE);
     await c.untilReason(SpireServer, 'ConfigSource', 'InheritedFromZTWIM');
     await c.until(StatefulSet, { namespace: OPERANDS, name: 'spire-server' }, () => true);
+    await patchSpec(c, ZeroTrustWorkloadIdentityManager, { identityChangePolicy: 'Forbid', clusterName: 'other' });
+    expect(await c.untilReason(SpireServer, 'ConfigSource', 'IdentityChangeForbidden')).toMatch(/"prod".*"other"/);
+    await patchSpec(c, ZeroTrustWorkloadIdentityManager, { clusterName: 'prod' });
+    await c.untilReason(SpireServer, 'ConfigSource', 'InheritedFromZTWIM');
     await patchSpec(c, SpireServer, { trustDomain: 'other.io' });
     expect(await c.untilReason(SpireServer, 'ConfigSource', 'Conflict')).toMatch(/"other.io".*"example.io"/);
     await c.until(ZeroTrustWorkloadIdentityManager, KEY, ({ status }) => {
@@ -242,7 +245,7 @@ describe('without webhooks, the controllers', () => {
         status?.conflicts?.length === 1 && server?.conditions?.some(({ reason }) => reason === 'Conflict') === true
       );
     });
-    await settle(c);
+    await settle();
     const start = Date.now();
     await c.advanceTime(60_000, 1_000);
     expect(await c.writes(start)).toEqual([]);

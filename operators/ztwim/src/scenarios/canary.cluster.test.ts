@@ -128,6 +128,7 @@ describe('connection strings, passwords and keys', () => {
     await c.untilReason(SpireServer, 'ConfigurationValid', 'DatastoreHold');
     const back = { trustDomain: COMPLETE.trustDomain };
     await c.admin.patch(ZeroTrustWorkloadIdentityManager, KEY, { type: 'merge', body: { spec: back } });
+    await c.until(SpireServer, KEY, ({ spec }) => spec.trustDomain === COMPLETE.trustDomain);
     await c.untilReason(SpireServer, 'Ready', 'Ready');
     sources.addError(await refusalOf(change({ trustDomain: 'other.io' })));
   });

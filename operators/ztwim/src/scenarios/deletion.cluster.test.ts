@@ -1,24 +1,23 @@
 import {
-  ClusterRole,
   ConfigMap,
   type KubernetesObject,
   PersistentVolumeClaim,
   type Resource,
-  Service,
+  Secret,
   ServiceAccount,
   StatefulSet,
-  ValidatingWebhookConfiguration,
 } from '@bowline/kubernetes';
-import { CSIDriver } from '@bowline/kubernetes/storage-v1';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FINALIZERS, MANAGER } from '../api/names.ts';
+import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
 import { SpireOIDCDiscoveryProvider } from '../api/spire-oidc-discovery-provider.ts';
 import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import { DEFAULT_IDENTITIES } from '../server/server-objects.ts';
-import { SERVER } from '../spire/names.ts';
-import { OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
+import { AGENT, CSI_DRIVER, OIDC_PROVIDER, SERVER } from '../spire/names.ts';
+import { COMPLETE, OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
 import { ClusterSPIFFEID } from '../third-party/cluster-spiffe-id.ts';
+import { CHILD_KINDS } from './child-kinds.test-support.ts';
 import {
   advancePast,
   deletedWorkloads,
@@ -37,29 +36,22 @@ beforeAll(async () => {
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
+const FOREIGN = 'example.io/kept';
+
 const LEFT: readonly Resource<KubernetesObject>[] = [StatefulSet, ConfigMap, ServiceAccount];
 
 const OPERANDS_ONLY = FIVE.slice(0, -1);
 
-/** The kinds of objects that operands create, with their namespace. */
-const CHILDREN: readonly (readonly [Resource<KubernetesObject>, string | undefined])[] = [
-  [ConfigMap, OPERANDS],
-  [Service, OPERANDS],
-  [ServiceAccount, OPERANDS],
-  [ClusterRole, undefined],
-  [ValidatingWebhookConfiguration, undefined],
-  [ClusterSPIFFEID, undefined],
-  [CSIDriver, undefined],
-];
-
 async function objectsLeft(): Promise<readonly string[]> {
   const labelSelector = `app.kubernetes.io/managed-by=${MANAGER}`;
-  const left: string[] = [];
-  for (const [kind, namespace] of CHILDREN) {
-    const { items } = await c.admin.list(kind, { namespace, labelSelector });
-    left.push(...items.map(({ metadata }) => `${kind.kind} ${metadata?.name}`));
-  }
-  return [...left, ...(await workloadsLeft(c))];
+  const left = await Promise.all(
+    [...CHILD_KINDS, Secret as Resource<KubernetesObject>].map(async (kind) => {
+      const namespace = kind.scope === 'Namespaced' ? OPERANDS : undefined;
+      const { items } = await c.admin.list(kind, { namespace, labelSelector });
+      return items.map(({ metadata }) => `${kind.kind} ${metadata?.name}`);
+    }),
+  );
+  return left.flat();
 }
 
 describe('a deletion', () => {
@@ -73,9 +65,10 @@ describe('a deletion', () => {
       expect(metadata?.finalizers).toEqual([FINALIZERS[names[index] ?? 'config']]);
       expect(writes.find((write) => write.includes(` ${kind.plural} `))).toBe(`patch ${kind.plural} cluster`);
     }
-    const isOfServer = (write: string) => write === 'patch spireservers cluster';
-    const created = writes.findIndex((write) => write.endsWith(`serviceaccounts ${OPERANDS}/${SERVER}`));
-    expect(created).toBeGreaterThan(writes.findIndex(isOfServer));
+    for (const [index, account] of [OIDC_PROVIDER, CSI_DRIVER, AGENT, SERVER].entries()) {
+      const created = writes.findIndex((write) => write.endsWith(`serviceaccounts ${OPERANDS}/${account}`));
+      expect(created).toBeGreaterThan(writes.indexOf(`patch ${FIVE[index]?.plural} cluster`));
+    }
   });
 
   it('scenario 29 deletes the operands and their workloads in order, and leaves only the data', async () => {
@@ -90,6 +83,20 @@ describe('a deletion', () => {
     expect(await untilEvent(c, 'ZeroTrustWorkloadIdentityManager', 'CleanupCompleted')).toBe('operands left: 0');
     const { items } = await c.admin.list(PersistentVolumeClaim, { namespace: OPERANDS });
     expect(items).toHaveLength(1);
+  });
+
+  it('scenario 28 adds no finalizer to an object that is being deleted', async () => {
+    const annotations = { 'bowline.dev/paused': 'true' };
+    await c.admin.create(SpiffeCSIDriver, { metadata: { ...KEY, annotations, finalizers: [FOREIGN] }, spec: {} });
+    await c.admin.delete(SpiffeCSIDriver, KEY);
+    const since = Date.now();
+    const resume = { metadata: { annotations: { 'bowline.dev/paused': null } } };
+    await c.admin.patch(SpiffeCSIDriver, KEY, { type: 'merge', body: resume });
+    await c.idle();
+    expect((await c.admin.get(SpiffeCSIDriver, KEY)).metadata?.finalizers).toEqual([FOREIGN]);
+    expect(await c.writes(since)).toEqual([]);
+    await c.admin.patch(SpiffeCSIDriver, KEY, { type: 'merge', body: { metadata: { finalizers: null } } });
+    await c.untilGone(SpiffeCSIDriver, KEY);
   });
 
   it('scenario 30 deletes workloads in order in the foreground', async () => {
@@ -134,6 +141,19 @@ describe('a deletion', () => {
     expect(await workloadsLeft(c)).toHaveLength(4);
   });
 
+  it('scenario 31 that orphans keeps the operands, which hold, and what runs', async () => {
+    await c.admin.delete(ZeroTrustWorkloadIdentityManager, KEY, { propagationPolicy: 'Orphan' });
+    await c.untilRemoved(ZeroTrustWorkloadIdentityManager);
+    await c.untilReason(SpireServer, 'Ready', 'ParentMissing');
+    for (const kind of OPERANDS_ONLY) {
+      const { metadata } = await c.admin.get(kind, KEY);
+      expect([metadata?.ownerReferences ?? [], metadata?.deletionTimestamp]).toEqual([[], undefined]);
+    }
+    expect(await workloadsLeft(c)).toHaveLength(4);
+    await c.createOne(ZeroTrustWorkloadIdentityManager, COMPLETE);
+    await c.untilReason(ZeroTrustWorkloadIdentityManager, 'Ready', 'Ready');
+  });
+
   it('scenario 30 deletes workloads in order if all five objects are deleted at once, providers first', async () => {
     const since = Date.now();
     const pause = (paused: string | null) => ({ metadata: { annotations: { 'bowline.dev/paused': paused } } });
@@ -151,20 +171,9 @@ describe('a deletion', () => {
     await expect.poll(objectsLeft).toEqual([]);
   });
 
-  it('scenario 31 that orphans keeps the operands, which hold, and what runs', async () => {
-    await start(c);
-    await c.admin.delete(ZeroTrustWorkloadIdentityManager, KEY, { propagationPolicy: 'Orphan' });
-    await c.untilRemoved(ZeroTrustWorkloadIdentityManager);
-    await c.untilReason(SpireServer, 'Ready', 'ParentMissing');
-    for (const kind of OPERANDS_ONLY) {
-      const { metadata } = await c.admin.get(kind, KEY);
-      expect([metadata?.ownerReferences ?? [], metadata?.deletionTimestamp]).toEqual([[], undefined]);
-    }
-    expect(await workloadsLeft(c)).toHaveLength(4);
-  });
-
   it('scenario 31 of an operand that orphans keeps its objects without our label', async () => {
-    await c.createOne(ZeroTrustWorkloadIdentityManager, { trustDomain: 'example.io', clusterName: 'prod' });
+    await c.createOne(ZeroTrustWorkloadIdentityManager, COMPLETE);
+    await c.createOne(SpireServer);
     await c.untilReason(SpireServer, 'Ready', 'Ready');
     const before = await c.admin.get(StatefulSet, { namespace: OPERANDS, name: SERVER });
     await c.admin.delete(SpireServer, KEY, { propagationPolicy: 'Orphan' });

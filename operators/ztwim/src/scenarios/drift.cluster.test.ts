@@ -35,13 +35,14 @@ let c: ZtwimCluster;
 const config = { createOnly: false };
 beforeAll(async () => {
   c = await ztwimCluster({ config });
-  await start(c, {}, { oidc: { replicaCount: 2 } });
+  await start(c, {}, { oidc: { replicaCount: 2, ingress: { className: 'any' } } });
+  await c.until(Secret, inOperands(OIDC_SERVING_CERT), () => true);
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
 /** forEachKind calls `work` with the objects of one kind after the other, and with those of a kind at the same time. */
 async function forEachKind(work: (kind: Resource<KubernetesObject>, object: KubernetesObject) => Promise<unknown>) {
-  for (const kind of CHILD_KINDS) {
+  for (const kind of [...CHILD_KINDS, Ingress as Resource<KubernetesObject>, Secret as Resource<KubernetesObject>]) {
     const namespace = kind.scope === 'Namespaced' ? OPERANDS : undefined;
     const { items } = await c.admin.list(kind, { namespace, labelSelector: `${LABEL}=${MANAGER}` });
     expect(items, kind.kind).not.toEqual([]);

@@ -28,28 +28,26 @@ function hasSource({ status }: ZeroTrustWorkloadIdentityManager, source: string)
 }
 
 describe('shared values', () => {
-  it('scenario 08 hold an operand until their object exists', async () => {
-    await c.createOne(SpireServer);
-    expect(await c.untilReason(SpireServer, 'ConfigSource', 'ParentMissing')).toContain('create it');
-    await c.untilReason(SpireServer, 'Ready', 'ParentMissing');
-    await untilEvent(c, 'SpireServer', 'ParentMissing');
-    expect(await workloadsLeft(c)).toEqual([]);
-  });
-
   it('scenario 07 hold an operand while one of them is missing: nothing is created', async () => {
     const { jwtIssuer: _, ...incomplete } = COMPLETE;
     await c.createOne(ZeroTrustWorkloadIdentityManager, incomplete);
+    await c.createOne(SpireServer);
     expect(await c.untilReason(SpireServer, 'ConfigSource', 'Missing')).toBe(
       'no object sets jwtIssuer; set ZeroTrustWorkloadIdentityManager.spec.jwtIssuer',
     );
     expect(await workloadsLeft(c)).toEqual([]);
     const { items } = await c.admin.list(ConfigMap, { namespace: OPERANDS });
     expect(items.map(({ metadata }) => metadata?.name).filter((name) => name !== 'kube-root-ca.crt')).toEqual([]);
+    await deleteAll(c);
   });
 
-  it('scenario 08 let the operand continue once they are complete', async () => {
-    const body = { spec: { jwtIssuer: COMPLETE.jwtIssuer } };
-    await c.admin.patch(ZeroTrustWorkloadIdentityManager, KEY, { type: 'merge', body });
+  it('scenario 08 hold an operand until their object is created', async () => {
+    await c.createOne(SpireServer);
+    expect(await c.untilReason(SpireServer, 'ConfigSource', 'ParentMissing')).toContain('create it');
+    await c.untilReason(SpireServer, 'Ready', 'ParentMissing');
+    await untilEvent(c, 'SpireServer', 'ParentMissing');
+    expect(await workloadsLeft(c)).toEqual([]);
+    await c.createOne(ZeroTrustWorkloadIdentityManager, COMPLETE);
     await c.untilReason(SpireServer, 'Ready', 'Ready');
   });
 
@@ -61,6 +59,9 @@ describe('shared values', () => {
     expect(metadata?.annotations?.[ANNOTATIONS.inherited]).toBe('{"trustDomain":"example.io","clusterName":"prod"}');
     const server = await c.until(SpireServer, KEY, ({ spec: { jwtIssuer } }) => jwtIssuer === COMPLETE.jwtIssuer);
     expect(server.spec).toMatchObject(COMPLETE);
+    const { trustDomain, jwtIssuer } = COMPLETE;
+    const hasValues = (each: SpireOIDCDiscoveryProvider) => each.spec.jwtIssuer === jwtIssuer;
+    expect((await c.until(SpireOIDCDiscoveryProvider, KEY, hasValues)).spec).toMatchObject({ trustDomain, jwtIssuer });
     await untilFile(SERVER, '"trust_domain": "example.io"', '"jwt_issuer": "https://oidc.example.io"', '"prod"');
     await untilFile(AGENT, '"trust_domain": "example.io"', '"cluster": "prod"');
     await untilFile(OIDC_PROVIDER, '"trust_domain": "example.io"', '"jwt_issuer": "https://oidc.example.io"');

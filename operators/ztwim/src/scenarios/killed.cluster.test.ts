@@ -106,10 +106,10 @@ describe('an operator that is killed', () => {
 
     operator.limit(1);
     await change(SECOND);
-    // One or two writes at a time, so that it is killed after each of them.
+    // A few writes at a time, so that it is killed between different steps.
     const lives = await surviveUntil(
       () => hasIdentity(SECOND.trustDomain),
-      (life) => 1 + (life % 2),
+      (life) => 1 + (life % 3),
     );
     await c.idle();
     expect(lives).toBeGreaterThan(5);

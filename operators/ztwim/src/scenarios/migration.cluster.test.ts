@@ -193,16 +193,16 @@ describe('the migration of an install whose operands have the values', () => {
     expect(await specs()).toEqual(legacy);
   });
 
-  it('scenario 46 has the same result if the operator is killed after every write', async () => {
+  it('scenario 46 has the same result if the operator is killed after every write of it, and every other of its rollback', async () => {
     const before = await templates();
     await c.admin.delete(ConfigMap, { namespace: OPERANDS, name: BACKUP });
-    for (const [value, phase, result] of [
-      ['run', 'Completed', migrated],
-      ['rollback', 'RolledBack', legacy],
+    for (const [value, phase, result, writes] of [
+      ['run', 'Completed', migrated, 1],
+      ['rollback', 'RolledBack', legacy, 2],
     ] as const) {
-      process.limit(1);
+      process.limit(writes);
       await control(value);
-      expect(await livesUntil(phase)).toBeGreaterThan(4);
+      expect(await livesUntil(phase, writes)).toBeGreaterThan(4 / writes);
       await settle();
       expect(await specs()).toEqual(result);
     }
@@ -233,6 +233,7 @@ describe('the migration of an install whose operands have the values', () => {
     expect(await specs()).toEqual(before);
     expect(await templates()).toEqual(workloads);
     expect(status?.conflicts).toMatchObject([{ field: 'trustDomain', kind: 'SpireAgent' }]);
+    await untilEvent(c, 'ZeroTrustWorkloadIdentityManager', 'MigrationConflict', '"other.io"');
   });
 
   it('scenario 43 creates the ZeroTrustWorkloadIdentityManager if the user confirms', async () => {
@@ -248,8 +249,8 @@ describe('the migration of an install whose operands have the values', () => {
   });
 });
 
-/** livesUntil starts the operator again after each write, until a phase is reached. It returns how often it ran. */
-async function livesUntil(phase: MigrationPhase): Promise<number> {
+/** livesUntil kills the operator after each few writes, until a phase is reached. It returns how often it ran. */
+async function livesUntil(phase: MigrationPhase, writes: number): Promise<number> {
   const isReached = async () =>
     (await c.admin.get(ZeroTrustWorkloadIdentityManager, KEY)).status?.migration?.phase === phase;
   const isOver = async () => {
@@ -261,7 +262,7 @@ async function livesUntil(phase: MigrationPhase): Promise<number> {
     await expect.poll(isOver, { timeout: 60_000, interval: 50 }).toBe(true);
     const isEnd = await isReached();
     await c.stop();
-    process.limit(isEnd ? undefined : 1);
+    process.limit(isEnd ? undefined : writes);
     using _ = process.hold();
     await c.restart();
     if (isEnd) return lives;

@@ -44,8 +44,8 @@ let c: ZtwimCluster;
 beforeAll(async () => {
   c = await ztwimCluster({
     leaderElection: false,
-    // An operator looks for kinds that are not served every 30 s.
-    wire: acceleratedClock(10),
+    // An operator looks for kinds that are not served every 30 s. Its webhooks still have a second of real time.
+    wire: acceleratedClock(5),
     wrapClient: (client) => watches.through(client),
     modifyRbac: (manifests) => {
       granted = manifests;

@@ -116,9 +116,20 @@ async function install(...kinds: readonly Resource[]): Promise<void> {
 const PROVIDER = inOperands('spire-oidc-discovery-provider');
 const READER = inOperands('spire-oidc-discovery-provider-external-certificate');
 
+it('scenario 62 a route of the Gateway API is reported while its kind is not served', async () => {
+  await changeProvider({ gateway: { name: 'public' } });
+  expect(await c.untilReason(SpireOIDCDiscoveryProvider, 'GatewayRouteAvailable', 'NotServed')).toContain('TLSRoute');
+  await changeProvider({ gateway: null });
+});
+
+it('scenario 63 a backup of the claim is reported while its kind is not served', async () => {
+  await changeServer({ deletion: { persistentVolumeClaims: 'Delete', backup: 'VolumeSnapshot' } });
+  await c.untilReason(SpireServer, 'BackupAvailable', 'NotServed');
+});
+
 it('scenario 64 OLM learns whether another version may be installed', async () => {
+  await install(OperatorCondition, TLSRoute, HTTPRoute, VolumeSnapshot);
   await c.untilReason(ZeroTrustWorkloadIdentityManager, 'Upgradeable', 'Upgradeable');
-  await install(OperatorCondition);
   const key = { namespace: c.managerNamespace, name: 'ztwim.v1' };
   await c.admin.create(OperatorCondition, { metadata: key, spec: { conditions: [] } });
   await changeServer({ caValidity: '30m' });
@@ -129,10 +140,8 @@ it('scenario 64 OLM learns whether another version may be installed', async () =
 });
 
 it('scenario 61 the router may read the Secret with the certificate of a Route, once there is one', async () => {
-  await changeProvider({ externalSecretRef: 'route-tls', gateway: { name: 'public' } });
-  expect(await c.untilReason(SpireOIDCDiscoveryProvider, 'GatewayRouteAvailable', 'NotServed')).toContain('TLSRoute');
-  await changeProvider({ gateway: null });
-  await install(Route, TLSRoute, HTTPRoute);
+  await changeProvider({ externalSecretRef: 'route-tls' });
+  await install(Route);
   expect(await c.untilReason(SpireOIDCDiscoveryProvider, 'ConfigurationValid', 'SecretMissing')).toContain('route-tls');
   await c.admin.create(Secret, { metadata: inOperands('route-tls') });
   const { spec } = await c.until(Route, PROVIDER, () => true);
@@ -156,9 +165,6 @@ it('scenario 62 a route of the Gateway API replaces the Route, and each kind the
 });
 
 it('scenario 63 the claim of a deleted server is deleted only when a snapshot of it is ready', async () => {
-  await changeServer({ deletion: { persistentVolumeClaims: 'Delete', backup: 'VolumeSnapshot' } });
-  await c.untilReason(SpireServer, 'BackupAvailable', 'NotServed');
-  await install(VolumeSnapshot);
   await c.untilReason(SpireServer, 'BackupAvailable', 'Ready');
   const claim = inOperands('spire-data-spire-server-0');
   await c.admin.delete(SpireServer, KEY);

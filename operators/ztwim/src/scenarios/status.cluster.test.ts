@@ -1,4 +1,4 @@
-import { Secret, StatefulSet } from '@bowline/kubernetes';
+import { ConfigMap, type KubernetesObject, type Resource, Secret, StatefulSet } from '@bowline/kubernetes';
 import { createMetrics } from '@bowline/runtime/manager';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SINGLETON } from '../api/names.ts';
@@ -23,9 +23,23 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => c[Symbol.asyncDispose](), 60_000);
 
-async function change(spec: object): Promise<void> {
+async function change(spec: object, kind: Resource<KubernetesObject> = SpireServer): Promise<void> {
   await c.clock.advance(PACE_MS);
-  await c.admin.patch(SpireServer, KEY, { type: 'merge', body: { spec } });
+  await c.admin.patch(kind, KEY, { type: 'merge', body: { spec } });
+}
+
+/** Waits until a condition of the server has a reason and a message. */
+async function untilMessage(type: string, reason: string, text: string): Promise<void> {
+  await c.until(SpireServer, KEY, ({ status }) =>
+    Boolean(
+      status?.conditions?.some((each) => each.type === type && each.reason === reason && each.message.includes(text)),
+    ),
+  );
+}
+
+/** isOfServer reports whether a write is about an object of the server. Its workload is tried in a dry run. */
+function isOfServer(write: string): boolean {
+  return /spire-server|spire-controller-manager|spire-bundle/.test(write) && !write.startsWith('patch statefulsets');
 }
 
 /** Waits until the central object reports this about its operands. */
@@ -106,32 +120,69 @@ it('scenario 38 an operand that waits for a user makes the central object fail, 
 });
 
 it('scenario 39 validities that SPIRE refuses change nothing, and risky ones are a warning', async () => {
-  await change({ caValidity: '30m' });
-  expect(await c.untilReason(SpireServer, 'Ready', 'TTLValidationFailed')).toContain('caValidity');
-  await change({ caValidity: '2h' });
-  await c.untilReason(SpireServer, 'TTLConfigurationValid', 'TTLValidationWarning');
+  const { metadata } = await c.admin.get(StatefulSet, SERVER);
+  for (const [spec, text] of [
+    [{ caValidity: '30m' }, 'defaultX509Validity (1h) exceeds caValidity (30m)'],
+    [{ caValidity: '24h', defaultJWTValidity: '25h' }, 'defaultJWTValidity (25h) exceeds caValidity (24h)'],
+    [{ defaultJWTValidity: '0s' }, 'defaultJWTValidity must be more than 0'],
+  ] as const) {
+    await change(spec);
+    await untilMessage('TTLConfigurationValid', 'TTLValidationFailed', text);
+    await c.untilReason(SpireServer, 'Ready', 'TTLValidationFailed');
+  }
+  expect((await c.admin.get(StatefulSet, SERVER)).metadata?.generation).toBe(metadata?.generation);
+  await change({ caValidity: '2h', defaultJWTValidity: '5m' });
+  await untilMessage('TTLConfigurationValid', 'TTLValidationWarning', 'increase caValidity to at least 6h');
+  await untilEvent(c, 'SpireServer', 'TTLConfigurationWarning', 'caValidity');
   await change({ caValidity: '24h' });
   await c.untilReason(SpireServer, 'TTLConfigurationValid', 'TTLValidationSucceeded');
 });
 
-it('scenario 40 a toleration that the API server refuses holds its operand alone', async () => {
+it.each([
+  [
+    'toleration',
+    'InvalidTolerations',
+    'tolerations[0].key',
+    { tolerations: [{ key: 'not a key', operator: 'Exists' }] },
+  ],
+  ['label', 'InvalidLabels', 'labels', { labels: { 'not a label': 'a' } }],
+  ['resource', 'InvalidResources', 'resources', { resources: { requests: { cpu: '2' }, limits: { cpu: '1' } } }],
+] as const)('scenario 40 a %s that the API server refuses holds its operand alone', async (_, reason, field, spec) => {
+  await c.untilReason(ZeroTrustWorkloadIdentityManager, 'Ready', 'Ready');
+  await c.idle();
   const { metadata } = await c.admin.get(StatefulSet, SERVER);
-  await change({ tolerations: [{ key: 'not a key', operator: 'Exists' }] });
-  expect(await c.untilReason(SpireServer, 'Ready', 'InvalidTolerations')).toContain('tolerations[0].key');
-  expect((await c.admin.get(StatefulSet, SERVER)).metadata?.generation).toBe(metadata?.generation);
-  await c.untilReason(SpireAgent, 'Ready', 'Ready');
-  await change({ tolerations: null });
+  const since = Date.now();
+  // Its file would change too.
+  await change({ ...spec, logLevel: 'debug' });
+  expect(await c.untilReason(SpireServer, 'Ready', reason)).toContain(field);
+  await change({ logLevel: 'debug' }, SpireAgent);
+  await c.until(ConfigMap, { namespace: OPERANDS, name: 'spire-agent' }, ({ data }) =>
+    Boolean(data?.['agent.conf']?.includes('"debug"')),
+  );
+  await c.idle();
+  expect((await c.writes(since)).filter(isOfServer)).toEqual([]);
+  expect((await c.admin.get(StatefulSet, SERVER)).metadata?.resourceVersion).toBe(metadata?.resourceVersion);
+  const undo = Object.fromEntries(Object.keys(spec).map((key) => [key, null]));
+  await change({ ...undo, logLevel: 'info' });
+  await change({ logLevel: 'info' }, SpireAgent);
   await c.untilReason(SpireServer, 'Ready', 'Ready');
 });
 
-it('scenario 41 a socket path that differs is reported by both operands', async () => {
-  await c.admin.patch(SpireAgent, KEY, { type: 'merge', body: { spec: { socketPath: '/run/other' } } });
+it('scenario 41 a socket path or the name of a driver that differs is reported by both operands', async () => {
+  await change({ socketPath: '/run/other' }, SpireAgent);
+  await change({ csiDriverName: 'csi.other.io' }, SpireOIDCDiscoveryProvider);
   expect(await c.untilReason(SpiffeCSIDriver, 'SettingsAgree', 'SocketPathMismatch')).toContain('"/run/other"');
   await c.untilReason(SpireAgent, 'SettingsAgree', 'SocketPathMismatch');
   await untilEvent(c, 'SpireAgent', 'SocketPathMismatch');
-  await c.clock.advance(PACE_MS);
-  await c.admin.patch(SpireAgent, KEY, { type: 'merge', body: { spec: { socketPath: '/run/spire/agent-sockets' } } });
-  await c.untilReason(SpiffeCSIDriver, 'SettingsAgree', 'Agree');
+  const differs = await c.untilReason(SpireOIDCDiscoveryProvider, 'SettingsAgree', 'CSIDriverMismatch');
+  expect(differs).toMatch(/"csi.spiffe.io".*"csi.other.io"/);
+  await untilEvent(c, 'SpireOIDCDiscoveryProvider', 'CSIDriverMismatch');
+  await change({ socketPath: '/run/spire/agent-sockets' }, SpireAgent);
+  await c.untilReason(SpiffeCSIDriver, 'SettingsAgree', 'CSIDriverMismatch');
+  await change({ csiDriverName: 'csi.spiffe.io' }, SpireOIDCDiscoveryProvider);
+  for (const kind of [SpireAgent, SpiffeCSIDriver, SpireOIDCDiscoveryProvider]) {
+    await c.untilReason(kind, 'SettingsAgree', 'Agree');
+  }
 });
 
 it('scenario 42 a missing Secret holds the server, and a changed one restarts it once', async () => {

@@ -70,7 +70,7 @@ interface WithConditions extends KubernetesObject {
 }
 
 /** How much time passes between two looks at an object. */
-const PASSING_MS = 250;
+const PASSING_MS = 100;
 
 /** No storage provider runs in tests: the claim of the server is bound to this volume. */
 async function createVolume(c: Cluster): Promise<void> {
