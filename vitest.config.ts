@@ -7,9 +7,7 @@ const everywhere = ['packages', 'operators', 'apps']
   .concat(['scripts/**', 'test/**', 'bench/**', 'docs/**']);
 
 const files = (ending: string): string[] => everywhere.map((folder) => `${folder}/*${ending}`);
-/** Set by scripts/test.ts. */
-const leftOut = process.env.BOWLINE_TEST_LEFT_OUT;
-const excluded = ['**/node_modules/**', '**/dist/**', ...(leftOut ? [leftOut] : [])];
+const excluded = ['**/node_modules/**', '**/dist/**'];
 const onControlPlane = {
   exclude: excluded,
   pool: 'threads' as const,
@@ -35,6 +33,8 @@ export default defineConfig({
     setupFiles: ['./test/support/plain-output.ts'],
     globalSetup: ['./test/support/bundle-folder.ts'],
     sequence: { sequencer: SlowFilesFirst },
+    // Transformed modules are kept between runs: a run of a single file takes two thirds of the time.
+    experimental: { fsModuleCache: true },
     projects: [
       {
         extends: true,
