@@ -99,6 +99,17 @@ describe('RecordingClient', () => {
     expect(recorded).toEqual([expected]);
   });
 
+  it('records a write that removes the last finalizer of a deleted object as its deletion', async () => {
+    const { live, recorded } = setUp(
+      { body: stored('Secret', { deletionTimestamp: 'now', finalizers: ['x/y'] }) },
+      { body: stored('Secret', { deletionTimestamp: 'now', deletionGracePeriodSeconds: 0 }) },
+    );
+    const patch = { type: 'merge', body: {} } as const;
+    await live.patch(Secret, key, patch);
+    await live.patch(Secret, key, patch);
+    expect(recorded).toEqual(['write Secret 7', 'delete Secret a uid-1']);
+  });
+
   it('cancels every request with its own signal and with that of the client', async () => {
     const { live, abort, transport } = setUp({ body: stored('Secret') }, { body: stored('Secret') });
     const own = new AbortController();

@@ -219,7 +219,12 @@ export class RecordingClient implements LiveClient {
     options: WriteOptions | undefined,
   ): T {
     const isWholeObject = options?.subresource === undefined || options.subresource === 'status';
-    if (isWholeObject && !options?.dryRun && keyOf(response).name) this.#recorder.recordWrite(resource, response);
+    if (!isWholeObject || options?.dryRun || !keyOf(response).name) return response;
+    const { uid, resourceVersion, deletionTimestamp } = response.metadata ?? {};
+    // The write removed the last finalizer. The API server returns the object with its old version, although it is gone.
+    if (uid && resourceVersion && deletionTimestamp !== undefined && !stillExists(response))
+      this.#recorder.recordDelete(resource, keyOf(response), { uid, resourceVersion });
+    else this.#recorder.recordWrite(resource, response);
     return response;
   }
 }

@@ -4,6 +4,8 @@ import { Event } from '@bowline/kubernetes/events-v1';
 import { untilAborted, VirtualClock } from '@bowline/machinery';
 import { s } from '@bowline/machinery/schema';
 import { describe, expect, it, vi } from 'vitest';
+import { transformWatch, wrapClient } from '../../../../test/support/wrap-client.ts';
+import type { Client } from '../client/client.ts';
 import { managedContent } from '../content/managed-content.ts';
 import { defineOperator } from '../operator/operator.ts';
 import { allow } from '../permissions/permission.ts';
@@ -80,6 +82,39 @@ describe('a controller that cleans up', () => {
     await clock.advance(60_000);
     await c.untilGone(Page, key);
     expect(seen.filter((each) => each.startsWith('reconcile'))).toHaveLength(1);
+  });
+
+  it('does not clean up again before the cache has observed that the object is gone', async () => {
+    const observed = new AbortController();
+    let cleanups = 0;
+    const pages = controller(Page)
+      .watches(ConfigMap, { map: ({ metadata }) => [{ namespace: metadata?.namespace, name: 'a' }] })
+      .reconcile(() => undefined)
+      .cleanup(() => {
+        cleanups += 1;
+      });
+    const operator = defineOperator({ name: 'once', domain: 'bowline.dev', resources: [Page], controllers: [pages] });
+    const delayed = (client: Client): Client =>
+      wrapClient(client, (wrapped) => ({
+        watch: async (kind, options) =>
+          transformWatch(await wrapped.watch(kind, options), async function* (batches) {
+            for await (const batch of batches) {
+              if (kind.kind === Page.kind && batch.some(({ type }) => type === 'DELETED'))
+                await untilAborted(observed.signal);
+              yield batch;
+            }
+          }),
+      }));
+    await using c = await cluster({ operators: [operator], wrapClient: delayed });
+    const key = { namespace: c.namespace, name: 'a' };
+    await c.admin.create(Page, page(c));
+    await c.until(Page, key, ({ metadata }) => metadata?.finalizers?.length === 1);
+    await c.admin.delete(Page, key);
+    await c.untilGone(Page, key);
+    await c.admin.create(ConfigMap, { metadata: key });
+    await c.idle();
+    expect(cleanups).toBe(1);
+    observed.abort();
   });
 
   it('keeps the orphan mode after the garbage collector has removed its finalizer, also in a later process', async () => {
