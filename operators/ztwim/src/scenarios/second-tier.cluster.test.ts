@@ -69,7 +69,8 @@ it('scenario 59 either Vault or cert-manager signs the CA, and the server may cr
   await changeServer({ upstreamAuthority: { certManager } });
   await untilConfigured('"issuer_name": "root"');
   const role = inOperands('spire-server-certificate-requests');
-  expect((await c.admin.get(Role, role)).rules?.[0]?.resources).toEqual(['certificaterequests']);
+  const { rules } = await c.until(Role, role, () => true);
+  expect(rules?.[0]?.resources).toEqual(['certificaterequests']);
   await changeServer({ upstreamAuthority: { certManager: null, vault } });
   await untilConfigured('"k8s_auth_role_name": "spire"');
   await c.untilGone(Role, role);
