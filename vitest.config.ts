@@ -12,13 +12,15 @@ const onControlPlane = {
   exclude: excluded,
   pool: 'threads' as const,
   isolate: false,
-  globalSetup: ['./test/support/shared-control-plane.ts'],
   // Limits for tests that hang.
   testTimeout: 120_000,
   hookTimeout: 180_000,
 };
 
 /**
+ * Tests of the project `embedded` run on a control plane in the process of their worker, without sockets between them: of the
+ * processor time, about a quarter was TLS and HTTP/2. Those of `kubernetes` share a real one.
+ *
  * The project `node` runs only unit tests and starts no control plane. `npm test` runs them in the project `embedded`, so that the
  * packages are loaded once.
  *
@@ -31,7 +33,7 @@ export default defineConfig({
   resolve: source,
   test: {
     setupFiles: ['./test/support/plain-output.ts'],
-    globalSetup: ['./test/support/bundle-folder.ts'],
+    globalSetup: ['./test/support/bundle-folder.ts', './test/support/temporary-folder.ts'],
     sequence: { sequencer: SlowFilesFirst },
     // Transformed modules are kept between runs: a run of a single file takes two thirds of the time.
     experimental: { fsModuleCache: true },
@@ -62,6 +64,7 @@ export default defineConfig({
         test: {
           ...onControlPlane,
           name: 'kubernetes',
+          globalSetup: ['./test/support/shared-control-plane.ts'],
           include: [...files('.cluster.test.ts'), ...files('.kubernetes.test.ts')],
         },
       },

@@ -4,12 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { SharedControlPlane } from '@bowline/control-plane/testing';
 import type { TestProject } from 'vitest/node';
-import { bundledProgram } from './bundled-program.ts';
 
 /**
- * The globalSetup of the projects that are named after a kind of control plane: one control plane of that kind for the whole run;
- * every test file attaches to it and works in its own namespaces. If neither the binaries of the real one nor Go are available,
- * the tests are skipped with the reason.
+ * The globalSetup of the project `kubernetes`: one real control plane for the whole run; every test file attaches to it and works in
+ * its own namespaces. If neither its binaries nor Go are available, the tests are skipped with the reason.
  *
  * A run may attach to a control plane that is kept running: BOWLINE_TEST_CONTROL_PLANE names the file with the first line that
  * serve-control-plane.ts printed.
@@ -23,7 +21,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     project.provide('bowlineControlPlane', JSON.parse(await readFile(kept, 'utf8')) as SharedControlPlane);
     return () => Promise.resolve();
   }
-  const server = spawn(process.execPath, [...process.execArgv, ...(await programOf(project.name)), project.name], {
+  const program = ['--conditions=@bowline/source', '--import', 'tsx', 'test/support/serve-control-plane.ts'];
+  const server = spawn(process.execPath, [...process.execArgv, ...program], {
     cwd: project.config.root,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
@@ -43,12 +42,4 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
   project.provide('bowlineControlPlane', shared);
   return stop;
-}
-
-/** programOf returns the arguments with which Node runs serve-control-plane.ts for a kind of control plane. */
-async function programOf(kind: string): Promise<readonly string[]> {
-  const program = 'test/support/serve-control-plane.ts';
-  if (kind === 'embedded') return ['--enable-source-maps', await bundledProgram(program)];
-  // The launcher of the real one starts a program of its package and reads the package's Go module, which no bundle contains.
-  return ['--conditions=@bowline/source', '--import', 'tsx', program];
 }

@@ -20,6 +20,20 @@ export async function connectClient(
   return createClient({ component: 'control-plane', ...options, transport: connect(connectionFrom(parsed)) });
 }
 
+/**
+ * clientOf creates a client that acts as an identity, without a socket if the control plane runs in this process. Close
+ * it after use.
+ */
+export async function clientOf(
+  controlPlane: Pick<ControlPlaneAccess, 'kubeconfig' | 'transport'>,
+  identity: Identity,
+  options: Omit<ClientOptions, 'transport'> = {},
+): Promise<Client> {
+  const transport = await controlPlane.transport?.(identity);
+  if (!transport) return connectClient(await controlPlane.kubeconfig(identity), options);
+  return createClient({ component: 'control-plane', ...options, transport });
+}
+
 /** ClientFor creates a client that acts as the given identity. The caller closes it. */
 export type ClientFor = (identity: Identity, component: string) => Promise<Client>;
 

@@ -1,3 +1,4 @@
+import type { Transport } from '@bowline/runtime/client';
 import type { KubeconfigDocument } from './kubeconfig.ts';
 import type { NodeAgent } from './node-agent/start-node-agent.ts';
 import type { AuditEvent } from './server/audit/audit-event.ts';
@@ -36,6 +37,11 @@ export interface ControlPlaneAccess {
   readonly version: string;
   /** kubeconfig returns a self-contained kubeconfig for an identity. It refers to no other files. */
   kubeconfig(identity: Identity): Promise<KubeconfigDocument>;
+  /**
+   * transport returns a transport without a socket, with an identity. Close it after use. Undefined unless the control
+   * plane runs in this process.
+   */
+  readonly transport?: ((identity: Identity) => Promise<Transport>) | undefined;
   /**
    * audit returns the requests that the API server finished at or after `since` (milliseconds since the epoch; defaults
    * to the beginning), oldest first. A request is recorded before its client sees the end of the response.

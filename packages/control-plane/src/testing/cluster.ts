@@ -19,7 +19,7 @@ import {
 } from '@bowline/kubernetes';
 import type { Operator } from '@bowline/runtime';
 import { type Client, isNotFound } from '@bowline/runtime/client';
-import { connectClient } from '../connect-client.ts';
+import { clientOf } from '../connect-client.ts';
 import type { ControlPlaneAccess, Identity } from '../control-plane.ts';
 import type { KubeconfigDocument } from '../kubeconfig.ts';
 import { type Steering, steering } from '../node-agent/steer.ts';
@@ -178,7 +178,7 @@ async function emptyCluster(
   if (lent) onDispose(() => lent.release());
   const uniqueName = (start = prefix): string => names.unique(start);
   const clientFor = async (identity: Identity): Promise<Client> => {
-    const client = await connectClient(await controlPlane.kubeconfig(identity), { component: 'test' });
+    const client = await clientOf(controlPlane, identity, { component: 'test' });
     onDispose(() => client.close());
     return client;
   };

@@ -5,7 +5,7 @@ import type { ControlPlane, ControlPlaneAccess } from '../control-plane.ts';
 import { startControlPlane } from '../start-control-plane.ts';
 import { forgetAcceptedOwners } from './accepted-owners.ts';
 import { type Contents, readContents, removeLeftovers } from './leftovers.ts';
-import { sharedControlPlane } from './shared-control-plane.ts';
+import { sharedKind } from './shared-control-plane.ts';
 import { waitFor } from './wait-for.ts';
 
 /** LentControlPlane is a control plane that one test uses exclusively until it releases it. */
@@ -37,7 +37,7 @@ const free: Reusable[] = [];
  * namespaces stay: the API server takes up to 30 s to accept a new kind as an owner.
  */
 export async function lendControlPlane(definitions: readonly string[]): Promise<LentControlPlane> {
-  const { kind } = await sharedControlPlane();
+  const kind = await sharedKind();
   if (kind === 'embedded') {
     const controlPlane = await startControlPlane({ kind });
     return { controlPlane, isReused: false, release: () => controlPlane.stop() };

@@ -1,10 +1,11 @@
 import { BowlineError } from '@bowline/runtime';
 import { type Attachment, attachControlPlane } from '../access.ts';
 import type { ControlPlaneAccess } from '../control-plane.ts';
+import { startControlPlane } from '../start-control-plane.ts';
 
 /**
- * SharedControlPlane is the value that a vitest globalSetup provides to the test files under the key
- * `bowlineControlPlane`.
+ * SharedControlPlane is the value that a vitest globalSetup can provide to the test files under the key
+ * `bowlineControlPlane`. Without it, every worker starts an embedded control plane in its own process.
  */
 export type SharedControlPlane =
   | {
@@ -31,24 +32,30 @@ export async function isTemporary(): Promise<boolean> {
   return shared !== undefined && 'attachment' in shared && (shared.isTemporary ?? false);
 }
 
+/** The embedded control plane of this process. It ends with the process. */
+let own: Promise<ControlPlaneAccess> | undefined;
+
 /**
- * sharedControlPlane attaches to the control plane that vitest's globalSetup started for the whole run. If globalSetup
- * reported why none is available, the running test is skipped with that reason: visibly skipped, neither failed nor
- * passed.
+ * sharedControlPlane returns the control plane that vitest's globalSetup started for the whole run, or else the one of
+ * this process, which is started by the first test. If globalSetup reported why none is available, the running test is
+ * skipped with that reason: visibly skipped, neither failed nor passed.
  */
 export async function sharedControlPlane(): Promise<ControlPlaneAccess> {
   const shared = await provided();
   if (!shared) {
-    throw new BowlineError(
-      'BOWLINE_NO_CONTROL_PLANE',
-      'cluster() found no control plane: configure a globalSetup that provides `bowlineControlPlane` in the vitest configuration, or pass `controlPlane`',
-    );
+    own ??= startControlPlane({ kind: 'embedded' });
+    return own;
   }
   if ('attachment' in shared) return attachControlPlane(shared.attachment);
   const { getCurrentTest } = await import('vitest/suite');
   const test = getCurrentTest();
   if (test) test.context.skip(shared.unavailable);
   throw new BowlineError('BOWLINE_NO_CONTROL_PLANE', shared.unavailable);
+}
+
+/** sharedKind returns the kind of the shared control plane, without starting it. */
+export async function sharedKind(): Promise<ControlPlaneAccess['kind']> {
+  return (await provided()) ? (await sharedControlPlane()).kind : 'embedded';
 }
 
 /** provided returns undefined outside vitest and without such a globalSetup. */
