@@ -23,8 +23,37 @@ export interface Values {
   readonly jwtIssuer: string;
 }
 
+/** legacySpecs are the specs of the five objects of an older installation: the operands have the values. */
+export function legacySpecs({ jwtIssuer, ...values }: Values): Readonly<Record<string, object>> {
+  const { trustDomain, clusterName } = values;
+  return {
+    ZeroTrustWorkloadIdentityManager: { jwtIssuer },
+    SpireServer: values,
+    SpireAgent: { trustDomain, clusterName },
+    SpiffeCSIDriver: {},
+    SpireOIDCDiscoveryProvider: {},
+  };
+}
+
+/** expectedBeforeMigration returns what exists while the operands have the values. */
+export function expectedBeforeMigration(values: Values): readonly Expected[] {
+  const five = Object.entries(legacySpecs(values)).map(([kind, spec]) => ({
+    id: `${kind} cluster`,
+    content: { spec },
+  }));
+  return [...five, ...expectedChildren(values, undefined)];
+}
+
 /** expectedObjects returns what exists after values were used, and others before them. */
 export function expectedObjects(values: Values, before: Values | undefined): readonly Expected[] {
+  return [
+    { id: 'ZeroTrustWorkloadIdentityManager cluster', content: { spec: values } },
+    ...OPERAND_KINDS.map((kind) => ({ id: `${kind} cluster`, content: operandWith(kind, values) })),
+    ...expectedChildren(values, before),
+  ];
+}
+
+function expectedChildren(values: Values, before: Values | undefined): readonly Expected[] {
   const history = nextHistory(before && nextHistory(undefined, before), values);
   const children = [
     ...serverObjects(sampleServer({ values, history })),
@@ -33,8 +62,6 @@ export function expectedObjects(values: Values, before: Values | undefined): rea
     ...oidcObjects(sampleOidc({ values })),
   ];
   return [
-    { id: 'ZeroTrustWorkloadIdentityManager cluster', content: { spec: values } },
-    ...OPERAND_KINDS.map((kind) => ({ id: `${kind} cluster`, content: operandWith(kind, values) })),
     ...children.map(({ resource, object }: Child) => ({
       id: `${resource.kind} ${object.metadata?.name}`,
       content: { ...object, apiVersion: undefined, kind: undefined },

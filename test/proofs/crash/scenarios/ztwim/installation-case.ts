@@ -26,18 +26,21 @@ import {
   SpireServer,
   ZeroTrustWorkloadIdentityManager,
 } from '@bowline/ztwim';
+import { ANNOTATIONS } from '../../../../../operators/ztwim/src/api/names.ts';
+import { BACKUP } from '../../../../../operators/ztwim/src/migration/backup.ts';
 import { ClusterSPIFFEID } from '../../../../../operators/ztwim/src/third-party/cluster-spiffe-id.ts';
 import type { Identified } from '../../fingerprint.ts';
 import type { CrashCase } from '../../scenario.ts';
-import { expectedObjects, type Values } from './expected-objects.ts';
+import { expectedBeforeMigration, expectedObjects, legacySpecs, type Values } from './expected-objects.ts';
 import { type Found, judge } from './judge.ts';
 import { BUNDLE, isBystander, OPERANDS } from './world.ts';
 
 const KEY = { name: 'cluster' };
+const BACKUP_KEY = { namespace: OPERANDS, name: BACKUP };
 const TIMEOUT_MS = 180_000;
 const BETWEEN_CHECKS_MS = 100;
 /** About as many requests as the operator sends in each action. */
-const REQUESTS: Readonly<Record<string, number>> = { install: 70, cascade: 25, deletion: 70 };
+const REQUESTS: Readonly<Record<string, number>> = { install: 70, cascade: 25, deletion: 70, migration: 25 };
 const FIVE: readonly Resource<KubernetesObject>[] = [
   ZeroTrustWorkloadIdentityManager,
   SpireServer,
@@ -63,7 +66,7 @@ const CREATED: readonly Resource<KubernetesObject>[] = [
 ];
 
 /** actions are those during which the operator is killed. */
-export const actions: readonly string[] = ['install', 'deletion', 'cascade'];
+export const actions: readonly string[] = ['install', 'deletion', 'cascade', 'migration'];
 
 /** InstallationCaseOptions configures a case. */
 export interface InstallationCaseOptions {
@@ -83,7 +86,9 @@ const SECOND: Values = { ...FIRST, trustDomain: 'second.io', clusterName: 'two' 
 export class InstallationCase implements CrashCase {
   readonly requests: number;
   readonly #options: InstallationCaseOptions;
-  #state: 'nothing' | 'first' | 'second' = 'nothing';
+  #state: 'nothing' | 'legacy' | 'first' | 'second' = 'nothing';
+  /** The templates of the workloads that must not change; undefined if they may. */
+  #templates: readonly string[] | undefined;
 
   private constructor(options: InstallationCaseOptions) {
     this.#options = options;
@@ -93,10 +98,10 @@ export class InstallationCase implements CrashCase {
   /** begin creates the prerequisites of the action. */
   static async begin(options: InstallationCaseOptions): Promise<InstallationCase> {
     const one = new InstallationCase(options);
-    if (options.action !== 'install') {
-      await one.#install();
-      await one.done(AbortSignal.timeout(TIMEOUT_MS));
-    }
+    if (options.action === 'install') return one;
+    await (options.action === 'migration' ? one.#installLegacy() : one.#install());
+    await one.done(AbortSignal.timeout(TIMEOUT_MS));
+    if (options.action === 'migration') one.#templates = await one.#readTemplates();
     return one;
   }
 
@@ -116,6 +121,12 @@ export class InstallationCase implements CrashCase {
       const { trustDomain, clusterName } = SECOND;
       const body = { spec: { trustDomain, clusterName } };
       this.#state = 'second';
+      await admin.patch(ZeroTrustWorkloadIdentityManager, KEY, { type: 'merge', body });
+      return;
+    }
+    if (action === 'migration') {
+      this.#state = 'first';
+      const body = { metadata: { annotations: { [ANNOTATIONS.migration]: null } } };
       await admin.patch(ZeroTrustWorkloadIdentityManager, KEY, { type: 'merge', body });
       return;
     }
@@ -155,7 +166,8 @@ export class InstallationCase implements CrashCase {
       await this.#damage();
       await this.done(AbortSignal.timeout(TIMEOUT_MS));
     }
-    return judge(await this.#found(), this.#expected());
+    const problems = judge(await this.#found(), this.#expected());
+    return isLast ? [...problems, ...(await this.#problemsOfMigration())] : problems;
   }
 
   async end(): Promise<void> {
@@ -165,6 +177,7 @@ export class InstallationCase implements CrashCase {
       .delete(ZeroTrustWorkloadIdentityManager, KEY, { propagationPolicy: 'Background' })
       .catch(ignoreNotFound);
     await this.done(AbortSignal.timeout(TIMEOUT_MS));
+    await admin.delete(ConfigMap, BACKUP_KEY).catch(ignoreNotFound);
   }
 
   async #install(): Promise<void> {
@@ -173,6 +186,38 @@ export class InstallationCase implements CrashCase {
     const [parent, ...operands] = FIVE;
     if (parent) await admin.create(parent, { metadata: KEY, spec: FIRST } as KubernetesObject);
     for (const kind of operands) await admin.create(kind, { metadata: KEY, spec: {} } as KubernetesObject);
+  }
+
+  async #installLegacy(): Promise<void> {
+    const { admin } = this.#options;
+    this.#state = 'legacy';
+    const specs = legacySpecs(FIRST);
+    const annotations = { [ANNOTATIONS.migration]: 'disabled' };
+    for (const kind of FIVE) {
+      const metadata = kind.id === ZeroTrustWorkloadIdentityManager.id ? { ...KEY, annotations } : KEY;
+      await admin.create(kind, { metadata, spec: specs[kind.kind] } as KubernetesObject);
+    }
+  }
+
+  /** A migration restarts no pod, and its first backup is the one with the values of the operands. */
+  async #problemsOfMigration(): Promise<readonly string[]> {
+    if (!this.#templates) return [];
+    const backup = await this.#options.admin.find(ConfigMap, BACKUP_KEY);
+    const isComplete = backup?.data?.SpireServer?.includes(FIRST.trustDomain);
+    const now = await this.#readTemplates();
+    return [
+      ...(isComplete ? [] : [`ConfigMap ${BACKUP} does not have the values from before the migration`]),
+      ...now.filter((each) => !this.#templates?.includes(each)).map((each) => `${each} has been changed`),
+    ];
+  }
+
+  /** A changed template is a new generation. */
+  async #readTemplates(): Promise<readonly string[]> {
+    const { admin } = this.#options;
+    const lists = await Promise.all(WORKLOADS.map((kind) => admin.list(kind, { namespace: OPERANDS })));
+    return lists.flatMap(({ items }) =>
+      items.map(({ metadata }) => `${metadata?.name} ${metadata?.uid} of generation ${metadata?.generation}`),
+    );
   }
 
   async #damage(): Promise<void> {
@@ -200,6 +245,7 @@ export class InstallationCase implements CrashCase {
 
   #expected() {
     if (this.#state === 'nothing') return [];
+    if (this.#state === 'legacy') return expectedBeforeMigration(FIRST);
     return this.#state === 'first' ? expectedObjects(FIRST, undefined) : expectedObjects(SECOND, FIRST);
   }
 

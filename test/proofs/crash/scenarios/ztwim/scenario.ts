@@ -3,7 +3,7 @@ import { actions, InstallationCase } from './installation-case.ts';
 import { config, operator } from './operator.ts';
 import { makeBystanders, untilAuthorityExists } from './world.ts';
 
-/** scenario kills the operator while SPIRE is installed, gets another identity, and is deleted. */
+/** scenario kills the operator while SPIRE is installed, gets another identity, is migrated, and is deleted. */
 export const scenario: CrashScenario = { operator, config, actions, open };
 
 async function open({ cluster }: Stage): Promise<World> {
