@@ -1,0 +1,1 @@
+export { DOMAIN, FINALIZER, GROUP, VERSION } from './api/names.ts';
