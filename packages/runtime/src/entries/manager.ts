@@ -4,17 +4,23 @@ export { LeaderElector, type LeaderElectorOptions } from '../leader-election/lea
 export type { LagSource, Leadership } from '../leader-election/leadership.ts';
 export type { LeaseClient } from '../leader-election/lease-client.ts';
 export type { LeaseTiming } from '../leader-election/lease-timing.ts';
-export { type ControllerStatus, Manager, type OperatorStatus } from '../manager/manager.ts';
+export { type ControllerStatus, Manager, type OperatorStatus, type ServiceStatus } from '../manager/manager.ts';
 export type { LeaderElectionOptions, ManagerOptions, WebhookServing } from '../manager/manager-options.ts';
 export type { OperatorState } from '../manager/operator-runner.ts';
 export type { RunOperatorsOptions } from '../manager/run-operators.ts';
 export type { RunUntilSignalOptions } from '../manager/run-until-signal.ts';
+export type { ServiceState } from '../manager/service-runner.ts';
 export { type CreateLogOptions, createLog, LOG_LEVELS, type LogLevel } from '../observability/create-log.ts';
 export { type CreateMetricsOptions, createMetrics, type MetricsRegistry } from '../observability/create-metrics.ts';
 export { type Fields, silentLog } from '../observability/log.ts';
 export type { Labels, MetricOptions } from '../observability/metrics.ts';
 export type { HealthCheck, HealthReport } from '../operations/health.ts';
-export type { MetricsSecurity } from '../operations/operations-server.ts';
+export {
+  type MetricsSecurity,
+  type OperationsServer,
+  type OperationsServerOptions,
+  startOperationsServer,
+} from '../operations/operations-server.ts';
 export { preferSmallHeap } from '../operations/small-heap.ts';
 export type {
   ArgumentValues,
@@ -38,4 +44,6 @@ export type {
 } from '../operator/command-input.ts';
 export type { CommandColumn, CommandOutput } from '../operator/command-output.ts';
 export type { DisplayedResource, DisplayState, LocalUse } from '../operator/local-use.ts';
-export type { OperatorOptions, Service, Setup } from '../operator/operator.ts';
+export type { OperatorOptions, Setup } from '../operator/operator.ts';
+export type { ScratchFolder } from '../operator/scratch-folder.ts';
+export type { DeclaredService, Service, ServiceContext, ServiceReadiness } from '../operator/service.ts';

@@ -28,6 +28,7 @@ export function readinessChecks({ operators, stopping, hasSyncTimedOut }: Readin
   for (const runner of operators) {
     checks.push(operatorCheck(runner));
     if (runner.operator.webhooks.length > 0) checks.push(webhookCheck(runner));
+    checks.push(...runner.services.flatMap((service) => service.check() ?? []));
     for (const controller of runner.controllers) {
       const name = `controller-${controller.controller.name}`;
       const waiting = controller.unsynced();
@@ -40,6 +41,15 @@ export function readinessChecks({ operators, stopping, hasSyncTimedOut }: Readin
     }
   }
   return checks;
+}
+
+/** startupChecks returns the checks of whether every operator has finished its setup. */
+export function startupChecks(operators: readonly OperatorRunner[]): HealthCheck[] {
+  if (operators.length === 0) return [{ name: 'running', ok: false, message: 'the process is starting' }];
+  return operators.map(({ operator, state }) => {
+    const name = `operator-${operator.name}`;
+    return state === 'setting-up' ? { name, ok: false, message: 'setup has not finished' } : { name, ok: true };
+  });
 }
 
 function webhookCheck({ operator, webhooks }: OperatorRunner): HealthCheck {

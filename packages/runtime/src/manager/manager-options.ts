@@ -44,6 +44,11 @@ export interface ManagerOptions {
    * container.
    */
   readonly image?: string | undefined;
+  /**
+   * The folder that the scratch folders of operators are created in, each named after its operator. They are not
+   * removed. Two processes must not use the same folder. Defaults to temporary folders, which are removed at the end.
+   */
+  readonly scratchFolder?: string | undefined;
   /** False to start without election, for a single process without other replicas. Defaults to Leases of 15 s. */
   readonly leaderElection?: LeaderElectionOptions | false | undefined;
   /** The clock for queues, backoff, resyncs, reconciles and the drain. Defaults to the system clock. */

@@ -14,9 +14,10 @@ import { withConfig } from '../operator/with-config.ts';
 import { withinNamespaces } from '../operator/within-namespaces.ts';
 import type { QueueEntry } from '../queue/queue-options.ts';
 import { WebhookServers } from '../webhook/webhook-servers.ts';
-import { readinessChecks } from './manager-health.ts';
+import { readinessChecks, startupChecks } from './manager-health.ts';
 import type { ManagerOptions } from './manager-options.ts';
 import { OperatorRunner, type OperatorState } from './operator-runner.ts';
+import type { ServiceState } from './service-runner.ts';
 import { describeInformer, WatchLiveness } from './watch-liveness.ts';
 
 /** The maximum fraction of time that the event loop may be late before the process should be restarted. */
@@ -31,6 +32,15 @@ export interface OperatorStatus {
   readonly controllers: readonly ControllerStatus[];
   /** The port of its webhooks; undefined while they are not served. */
   readonly webhookPort: number | undefined;
+  readonly services: readonly ServiceStatus[];
+}
+
+/** ServiceStatus is the state of a service, for display. */
+export interface ServiceStatus {
+  readonly name: string;
+  readonly state: ServiceState;
+  /** The port that it reports; undefined while it listens on none. */
+  readonly port: number | undefined;
 }
 
 /** ControllerStatus is the state of a controller, for display. */
@@ -91,6 +101,7 @@ export class Manager {
       state: runner.state,
       holder: runner.holder(),
       webhookPort: runner.webhooks?.port,
+      services: runner.services.map(({ service, state, port }) => ({ name: service.name, state, port })),
       controllers: runner.controllers.map((controller) => ({
         name: controller.controller.name,
         state: controller.state,
@@ -167,6 +178,7 @@ export class Manager {
       ...(metricsAddress === undefined ? {} : { metricsAddress }),
       live: () => live(loop, watches),
       ready: () => this.#ready(),
+      started: () => ({ checks: startupChecks(this.#operators) }),
       metrics: this.#metrics,
       metricsSecurity,
       wire: this.#wire,
@@ -196,6 +208,7 @@ export class Manager {
           namespace,
           namespaces: this.#options.namespaces,
           image: this.#options.image,
+          scratchFolder: this.#options.scratchFolder,
           clock: this.#clock,
           wire: this.#wire,
           random: this.#random,

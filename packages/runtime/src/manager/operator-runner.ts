@@ -11,8 +11,9 @@ import type { Leadership } from '../leader-election/leadership.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { declaredPermissions } from '../operator/declared-permissions.ts';
-import type { Operator, Service } from '../operator/operator.ts';
+import type { Operator } from '../operator/operator.ts';
 import { readConfig } from '../operator/operator-config.ts';
+import { type OpenScratchFolder, openScratchFolder } from '../operator/scratch-folder.ts';
 import { withOwnNames } from '../operator/with-own-names.ts';
 import { resolveOwnName } from '../permissions/own-names.ts';
 import { restrictedClient } from '../permissions/restricted-client.ts';
@@ -21,7 +22,7 @@ import type { WebhookServers } from '../webhook/webhook-servers.ts';
 import type { RunningWebhooks } from '../webhook/webhooks-options.ts';
 import { LeadershipGuard } from './leadership-guard.ts';
 import type { WebhookServing } from './manager-options.ts';
-import { runService } from './service-runner.ts';
+import { ServiceRunner } from './service-runner.ts';
 
 /** OperatorRunnerOptions configures the environment an operator runs in. */
 export interface OperatorRunnerOptions {
@@ -36,6 +37,8 @@ export interface OperatorRunnerOptions {
   readonly namespaces: readonly string[] | undefined;
   /** Undefined if the process does not run from an image. */
   readonly image: string | undefined;
+  /** The folder that its scratch folder is created in. Undefined for a temporary one. */
+  readonly scratchFolder: string | undefined;
   readonly clock: Clock;
   readonly wire: Clock;
   readonly random: Random;
@@ -69,14 +72,16 @@ export type OperatorState = 'setting-up' | 'standby' | 'leading' | 'draining' | 
 export class OperatorRunner {
   readonly operator: Operator;
   readonly controllers: readonly ControllerRunner[];
+  readonly services: readonly ServiceRunner[];
   readonly #options: OperatorRunnerOptions;
   readonly #cache: Cache;
   readonly #elector: LeaderElector | undefined;
   readonly #guard: LeadershipGuard;
   readonly #client: Client;
-  /** Webhooks do not wait for leadership. */
+  /** Webhooks, and services of every replica, do not wait for leadership. */
   readonly #unguarded: Client;
   #webhooks: RunningWebhooks | undefined;
+  #scratchFolder: OpenScratchFolder | undefined;
   #state: OperatorState = 'setting-up';
 
   constructor(declared: Operator, options: OperatorRunnerOptions) {
@@ -111,6 +116,10 @@ export class OperatorRunner {
           metrics,
         }),
     );
+    this.services = operator.services.map((service) => {
+      const running = { operator: operator.name, clock, random, log };
+      return new ServiceRunner(service, { ...running, client: service.leaderOnly ? this.#client : this.#unguarded });
+    });
     if (election) {
       const lease = { namespace: options.namespace, name: identity.objectName };
       this.#elector = new LeaderElector({
@@ -164,7 +173,8 @@ export class OperatorRunner {
     // Every informer, service and controller adds a listener; Node reports more than ten as a leak.
     setMaxListeners(0, shutdown.signal, stop);
     const cache = this.#cache.run(shutdown.signal).catch((error: unknown) => failed.abort(error));
-    const setup = this.#setUp(shutdown.signal);
+    const opening = this.#openScratchFolder();
+    const setup = opening.then(() => this.#setUp(shutdown.signal));
     try {
       const ready = await Promise.race([setup.then((deps) => ({ deps })), untilAborted(stop)]);
       if (ready) await this.#runReady(stop, failed, ready.deps, others);
@@ -175,6 +185,8 @@ export class OperatorRunner {
       setup.catch(() => undefined);
       await cache;
       for (const controller of this.controllers) controller[Symbol.dispose]();
+      await opening.catch(() => undefined);
+      await this.#removeScratchFolder();
       log.info('operator stopped');
     }
     if (failed.signal.aborted) throw failed.signal.reason;
@@ -182,7 +194,7 @@ export class OperatorRunner {
 
   async #runReady(stop: AbortSignal, failed: AbortController, deps: unknown, others: OperatorRun): Promise<void> {
     const { drainTimeoutMs, clock } = this.#options;
-    const replicaServices = this.#runServices(stop, deps, (service) => !service.leaderOnly);
+    const replicaServices = this.#runServices(stop, deps, false);
     const starting = this.#startWebhooks(others.webhooksUntil, deps);
     const webhooks = starting
       .then((running) => running?.stopped)
@@ -259,6 +271,7 @@ export class OperatorRunner {
         namespace,
         namespaces,
         image,
+        scratchFolder: () => this.#scratchPath(),
         nameOf: (companion) => resolveOwnName(companion.name, installName),
         clock,
         random,
@@ -310,7 +323,7 @@ export class OperatorRunner {
       this.#state = 'draining';
     });
     const run = { client: this.#client, deps, drainMs: drainTimeoutMs, lost };
-    const services = this.#runServices(end, deps, (service) => service.leaderOnly === true);
+    const services = this.#runServices(end, deps, true);
     const controllers = this.controllers.map((controller) =>
       // A controller survives failures of its reconciles; if it fails nevertheless, nothing must continue without it.
       controller.run(end, run).catch((error: unknown) => failed.abort(error)),
@@ -321,10 +334,30 @@ export class OperatorRunner {
     if (failed.signal.aborted) throw failed.signal.reason;
   }
 
-  async #runServices(signal: AbortSignal, deps: unknown, which: (service: Service) => boolean): Promise<void> {
-    const { clock, random, log } = this.#options;
-    const chosen = this.operator.services.filter(which);
-    await Promise.all(chosen.map((service) => runService(signal, { service, deps, clock, random, log })));
+  async #runServices(signal: AbortSignal, deps: unknown, leaderOnly: boolean): Promise<void> {
+    const chosen = this.services.filter(({ service }) => (service.leaderOnly ?? false) === leaderOnly);
+    await Promise.all(chosen.map((service) => service.run(signal, deps)));
+  }
+
+  async #openScratchFolder(): Promise<void> {
+    const { name, scratchFolder } = this.operator;
+    if (scratchFolder) this.#scratchFolder = await openScratchFolder(name, this.#options.scratchFolder);
+  }
+
+  #scratchPath(): string {
+    if (this.#scratchFolder) return this.#scratchFolder.path;
+    throw new BowlineError(
+      'BOWLINE_SCRATCH_FOLDER',
+      `the operator ${this.operator.name} has no scratch folder: declare scratchFolder with its size limit in defineOperator`,
+    );
+  }
+
+  async #removeScratchFolder(): Promise<void> {
+    try {
+      await this.#scratchFolder?.remove();
+    } catch (error) {
+      this.#options.log.warn('cannot remove the scratch folder', { error });
+    }
   }
 }
 

@@ -53,6 +53,25 @@ describe('startOperationsServer', () => {
     );
   });
 
+  it('fails the startup probe until the process has started, and never again', async () => {
+    let isSetUp = false;
+    await using server = await start({
+      started: () => ({ checks: [{ name: 'setup', ok: isSetUp, message: 'slow' }] }),
+    });
+    const before = await server.health('/startupz');
+    expect([before.status, await before.text()]).toEqual([503, '[-]setup failed: slow\nstartupz check failed\n']);
+    isSetUp = true;
+    expect((await server.health('/startupz')).status).toBe(200);
+    isSetUp = false;
+    const after = await server.health('/startupz?verbose');
+    expect([after.status, await after.text()]).toEqual([200, '[+]started ok\nstartupz check passed\n']);
+  });
+
+  it('passes the startup probe of a process that reports no start', async () => {
+    await using server = await start({ ready: () => ({ checks: [{ name: 'informers', ok: false }] }) });
+    expect((await server.health('/startupz')).status).toBe(200);
+  });
+
   it('serves metrics and probes on separate addresses or on one', async () => {
     await using apart = await start();
     expect((await apart.metrics('/metrics')).headers.get('content-type')).toContain('version=0.0.4');

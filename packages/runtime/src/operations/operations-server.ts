@@ -20,8 +20,8 @@ export interface MetricsSecurity {
 /** OperationsServerOptions configures what is served where. */
 export interface OperationsServerOptions {
   /**
-   * The listen address of `/healthz`, `/livez` and `/readyz`: `host:port`, `:port`, or `0` for none. Defaults to
-   * `:8081`.
+   * The listen address of `/healthz`, `/livez`, `/readyz` and `/startupz`: `host:port`, `:port`, or `0` for none.
+   * Defaults to `:8081`.
    */
   readonly healthAddress?: string;
   /** The listen address of `/metrics`; may equal healthAddress. Defaults to `:8080`. */
@@ -30,6 +30,11 @@ export interface OperationsServerOptions {
   readonly live: () => HealthReport;
   /** Returns whether the process can do its work. */
   readonly ready: () => HealthReport;
+  /**
+   * Returns whether the process has started. It is not called again once it has been healthy: a process starts once.
+   * Defaults to a process that has started.
+   */
+  readonly started?: (() => HealthReport) | undefined;
   readonly metrics: { render(): Promise<string>; readonly contentType: string };
   /**
    * Serves metrics over HTTPS to bearers of a token that may `get` the URL `/metrics`. Defaults to HTTP without
@@ -80,6 +85,7 @@ export async function startOperationsServer(options: OperationsServerOptions): P
     '/healthz': (query) => healthResponse('healthz', options.live, query),
     '/livez': (query) => healthResponse('livez', options.live, query),
     '/readyz': (query) => healthResponse('readyz', options.ready, query),
+    '/startupz': startupRoute(options.started),
   };
   const metricsRoutes: Routes = { '/metrics': metricsRoute(options) };
   // The same address twice means one server; port 0 is never the same one.
@@ -228,6 +234,17 @@ function healthResponse(endpoint: string, check: () => HealthReport, query: URLS
   const body = ok && !query.has('verbose') ? 'ok' : renderHealth(endpoint, report);
   return { status: ok ? 200 : 503, body };
 }
+
+function startupRoute(started: OperationsServerOptions['started']): Route {
+  let hasStarted = started === undefined;
+  return (query) => {
+    const report = hasStarted || !started ? STARTED : started();
+    hasStarted = isHealthy(report);
+    return healthResponse('startupz', () => report, query);
+  };
+}
+
+const STARTED: HealthReport = { checks: [{ name: 'started', ok: true }] };
 
 function closeOn(signal: AbortSignal, servers: readonly Server[]): Promise<void> {
   return new Promise((resolve, reject) => {

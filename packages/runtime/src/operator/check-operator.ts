@@ -8,6 +8,8 @@ import { type CustomResource, isCustomResource } from '../resource/custom-resour
 import type { Command, Sample } from './command.ts';
 import { flagName, inputFlagName, RESERVED_FLAGS } from './command-flags.ts';
 import type { Operator } from './operator.ts';
+import { scratchFolderProblem } from './scratch-folder.ts';
+import { servicePortProblem } from './service.ts';
 import { declaredNamespaces } from './with-namespaces.ts';
 
 /** checkOperator throws BOWLINE_OPERATOR_INVALID for an operator that cannot work as declared. */
@@ -23,6 +25,8 @@ export function checkOperator(operator: Operator): void {
     ...duplicateProblems('service', services),
     ...duplicateProblems('command', commands),
     ...labelProblems('service', services),
+    ...services.flatMap((service) => servicePortProblem(name, service) ?? []),
+    ...[scratchFolderProblem(name, operator.scratchFolder) ?? []].flat(),
     ...commands.flatMap((command) => [...checkCommand(command), ...flagProblems(command)]),
     ...groupProblems(commands),
     ...pluginProblems(kubectlPlugin, commands),

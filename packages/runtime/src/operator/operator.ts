@@ -14,6 +14,8 @@ import type { CreatedWorkloads } from './created-workloads.ts';
 import type { InstallNamespace } from './install-namespace.ts';
 import type { LocalUse } from './local-use.ts';
 import type { OperatorConfig } from './operator-config.ts';
+import type { ScratchFolder } from './scratch-folder.ts';
+import type { DeclaredService, Service } from './service.ts';
 
 /** SetupContext is passed to an operator's `setup`. */
 export interface SetupContext<Config> {
@@ -21,6 +23,7 @@ export interface SetupContext<Config> {
   /**
    * Allows what the operator declares, and rejects everything else with BOWLINE_UNDECLARED_PERMISSION. It reads and
    * creates reviews at any time, and writes only while this process leads; other writes fail with BOWLINE_NOT_LEADER.
+   * A service has a client in its context that writes on every replica.
    */
   readonly client: Client;
   /** The manager's namespace. */
@@ -32,6 +35,11 @@ export interface SetupContext<Config> {
    * installed by manifests, for example in `bowline up`.
    */
   readonly image: string | undefined;
+  /**
+   * scratchFolder returns the path of the folder that the operator declares as `scratchFolder`. It is empty at the first
+   * start of a Pod and may be kept when its container is restarted. Throws BOWLINE_SCRATCH_FOLDER if none is declared.
+   */
+  scratchFolder(): string;
   /** nameOf returns the name that a companion of the operator has in this install. */
   nameOf(companion: Companion): string;
   readonly clock: Clock;
@@ -40,15 +48,6 @@ export interface SetupContext<Config> {
   readonly metrics: Metrics;
   /** Aborted when the operator has stopped: close then what setup opened. */
   readonly signal: AbortSignal;
-}
-
-/** Service runs beside the controllers: a receiver, an API, a poller. */
-export interface Service<in Deps = never> {
-  readonly name: string;
-  /** Run on the leader only. Defaults to false: on every replica. */
-  readonly leaderOnly?: boolean | undefined;
-  /** run works until the signal is aborted. If it throws, it is restarted with a growing delay of up to a minute. */
-  readonly run: (signal: AbortSignal, deps: Deps) => Promise<void>;
 }
 
 /** OperatorOptions declares an operator. */
@@ -74,7 +73,7 @@ export interface OperatorOptions<Deps, Config> {
   readonly controllers?: readonly Controller<Deps>[] | undefined;
   /** Defaults to none. */
   readonly webhooks?: readonly Webhook<Deps>[] | undefined;
-  readonly services?: readonly Service<Deps>[] | undefined;
+  readonly services?: readonly Service<Deps, NoInfer<Config>>[] | undefined;
   /** Its subcommands of the CLI, including agents. Defaults to none. */
   readonly commands?: readonly Command[] | undefined;
   /**
@@ -104,6 +103,8 @@ export interface OperatorOptions<Deps, Config> {
   readonly createdWorkloads?: readonly CreatedWorkloads[] | undefined;
   /** Its section of the configuration: a schema, or anything with `parse`. Defaults to no configuration. */
   readonly config?: OperatorConfig<Config> | undefined;
+  /** A folder for files that it can create again; `setup` gets its path. Defaults to none. */
+  readonly scratchFolder?: ScratchFolder<NoInfer<Config>> | undefined;
   /**
    * Objects that demonstrate it; those of its own kinds and of its dependencies must be valid. Their namespace may be
    * OWN_NAMESPACE, the manager's, or that of an `installNamespace`. Defaults to none.
@@ -133,7 +134,8 @@ export interface Operator extends OperatorId {
   readonly dependencies: readonly CustomResource[];
   readonly controllers: readonly Controller[];
   readonly webhooks: readonly Webhook[];
-  readonly services: readonly Service[];
+  /** `withConfig` returns the operator with the ports that they have. */
+  readonly services: readonly DeclaredService[];
   readonly commands: readonly Command[];
   readonly kubectlPlugin: string | undefined;
   /** A function if they depend on the configuration; `withConfig` returns the operator with a list. */
@@ -144,6 +146,8 @@ export interface Operator extends OperatorId {
   readonly namespaces: readonly InstallNamespace[];
   readonly createdWorkloads: readonly CreatedWorkloads[];
   readonly config: OperatorConfig<unknown> | undefined;
+  /** `withConfig` returns the operator with the size limit that it has. */
+  readonly scratchFolder: ScratchFolder | undefined;
   readonly setup: Setup<unknown, never> | undefined;
   readonly samples: readonly Sample[];
   readonly local: LocalUse;
@@ -162,7 +166,7 @@ export function defineOperator<Deps = undefined, Config = undefined>(
   const { name, domain, resources = [], controllers = [], webhooks = [], services = [], commands = [] } = options;
   const { kubectlPlugin, permissions = [], companions = [], createdWorkloads = [] } = options;
   const { dependencies = [], namespaces = [] } = options;
-  const { config, setup, samples = [], local = {} } = options;
+  const { config, scratchFolder, setup, samples = [], local = {} } = options;
   const operator: Operator = {
     name,
     domain,
@@ -178,6 +182,7 @@ export function defineOperator<Deps = undefined, Config = undefined>(
     namespaces,
     createdWorkloads,
     config,
+    scratchFolder,
     setup,
     samples,
     local,

@@ -5,6 +5,8 @@ import { withCompanionConfig } from './companion.ts';
 import type { InstallNamespace } from './install-namespace.ts';
 import type { Operator } from './operator.ts';
 import { readConfig } from './operator-config.ts';
+import { withSizeLimit } from './scratch-folder.ts';
+import { withServicePort } from './service.ts';
 import {
   type ResolveNamespace,
   withControllerNamespaces,
@@ -13,7 +15,8 @@ import {
 } from './with-namespaces.ts';
 
 /**
- * withConfig returns an operator with the permissions, companions and namespaces that a configuration requires.
+ * withConfig returns an operator with the permissions, companions, namespaces, ports of services and scratch folder that
+ * a configuration requires.
  * `section` is its section as written; undefined means an empty one. An operator of which nothing depends on the
  * configuration is returned unchanged. Throws BOWLINE_CONFIG_INVALID.
  *
@@ -34,16 +37,20 @@ export async function withConfig(operator: Operator, section: unknown): Promise<
     controllers: operator.controllers.map((each) => withControllerNamespaces(each, resolve)),
     webhooks: operator.webhooks.map((each) => withSourceNamespaces(each, resolve)),
     permissions: allowed.map((each) => withNamespaces(each, resolve)),
+    services: operator.services.map((each) => withServicePort(name, each, parsed)),
+    scratchFolder: withSizeLimit(name, operator.scratchFolder, parsed),
     samples: operator.samples.map((each) => withSampleNamespace(each, resolve)),
     companions: companions.map((each) => (each.isConfigured ? each : withCompanionConfig(each, parsed, resolve))),
   });
 }
 
-function isConfigured({ permissions, companions, namespaces }: Operator): boolean {
+function isConfigured({ permissions, companions, namespaces, services, scratchFolder }: Operator): boolean {
   return (
     typeof permissions !== 'function' &&
     companions.every((each) => each.isConfigured) &&
-    namespaces.every(({ configuredName }) => configuredName !== undefined)
+    namespaces.every(({ configuredName }) => configuredName !== undefined) &&
+    services.every(({ port }) => typeof port !== 'function') &&
+    typeof scratchFolder?.sizeLimit !== 'function'
   );
 }
 
