@@ -150,12 +150,24 @@ export const managerConfig = s.object({
   logging,
   health: s
     .object({
-      address: address(':8081', 'The address of /livez, /readyz and /healthz: host:port, :port, or 0 to disable them.'),
+      address: address(
+        ':8081',
+        'The address of /livez, /readyz, /startupz and /healthz: host:port, :port, or 0 to disable them.',
+      ),
     })
     .default({}),
   metrics,
   webhook,
   leaderElection,
+  scratchFolder: s
+    .string()
+    .minLength(1)
+    .maxLength(4096)
+    .rule("self.startsWith('/')", { message: 'must be an absolute path' })
+    .optional()
+    .describe(
+      'The folder for temporary files of operators that need one, which is kept when the process exits. By default a temporary folder that is removed; in an install /var/lib/bowline, with an empty volume for each operator.',
+    ),
   drainTimeout: duration('30s', 'How long running reconciles may continue after SIGTERM.'),
   install: installConfig.optional(),
 });
@@ -184,5 +196,6 @@ export const settingFlags = {
   'lease-duration': 'leaderElection.leaseDuration',
   'renew-deadline': 'leaderElection.renewDeadline',
   'retry-period': 'leaderElection.retryPeriod',
+  'scratch-folder': 'scratchFolder',
   'drain-timeout': 'drainTimeout',
 } as const;

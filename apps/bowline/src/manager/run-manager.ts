@@ -52,6 +52,7 @@ export function managerOptions(
     namespaces: manager.namespaces,
     // Outside of a pod the process does not run from the image of the install.
     image: isPod ? manager.install?.image : undefined,
+    scratchFolder: manager.scratchFolder,
     healthAddress: health.address,
     metricsAddress: metrics.address,
     drainTimeoutMs: parseDuration(drainTimeout),

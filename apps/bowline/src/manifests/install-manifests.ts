@@ -19,6 +19,7 @@ import { clusterName } from '../install/names.ts';
 import { type InstallSource, resolveInstall } from '../install/resolve-install.ts';
 import { webhookServing } from '../manager/webhook-serving.ts';
 import { metricsAccess } from './metrics-access.ts';
+import { needsScratchFolder, SCRATCH_FOLDER } from './scratch-volumes.ts';
 import { portOf, workloadManifests } from './workload.ts';
 
 /**
@@ -225,7 +226,8 @@ function labelled(manifest: Manifest, installedIn: string | undefined): Manifest
 /**
  * configText returns the bowline.yaml that a pod reads: the settings without defaults, for the operators that it runs.
  * The namespace is left out, because a pod knows its own, and the install except for its image, because it becomes the
- * pod template: a change that does not concern a running manager must not replace it.
+ * pod template: a change that does not concern a running manager must not replace it. The scratch folder is added,
+ * because the root file system is read-only.
  */
 function configText(
   { given, sections }: Settings,
@@ -236,8 +238,9 @@ function configText(
   const names = operators.map(({ name }) => name);
   const others = Object.keys(sections).filter((name) => !names.includes(name));
   const kept = Object.fromEntries(Object.entries(settings).filter(([field]) => !others.includes(field)));
+  const scratchFolder = needsScratchFolder(operators) ? { scratchFolder: SCRATCH_FOLDER } : {};
   return stringify(
-    { ...kept, operators: names, ...(image === undefined ? {} : { install: { image } }) },
+    { ...scratchFolder, ...kept, operators: names, ...(image === undefined ? {} : { install: { image } }) },
     { sortMapEntries: true, aliasDuplicateObjects: false, version: '1.1' },
   );
 }

@@ -18,6 +18,8 @@ import type { Operator } from '@bowline/runtime';
 import type { ManagerConfig } from '../config/manager-config.ts';
 import { CONFIG_HASH, type InstallFields } from '../install/install-config.ts';
 import { CONFIG_KEY, NAME, PART_OF } from '../install/labels.ts';
+import { scratchVolumes } from './scratch-volumes.ts';
+import { refuseSharedPorts, servicePorts } from './service-ports.ts';
 
 /** Workload is one Deployment of an install with its related objects. */
 export interface Workload {
@@ -70,19 +72,25 @@ function selectorOf({ name }: Workload): Readonly<Record<string, string>> {
 
 function services(workload: Workload): readonly Service[] {
   const { name, namespace, operators, manager } = workload;
-  const service = (metadata: ObjectMeta, port: number, targetPort: string): Service => ({
+  const service = (metadata: ObjectMeta, name: string, port: number, targetPort: string | number): Service => ({
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { ...metadata, namespace },
-    spec: { selector: selectorOf(workload), ports: [{ name: targetPort, port, targetPort, protocol: 'TCP' }] },
+    spec: { selector: selectorOf(workload), ports: [{ name, port, targetPort, protocol: 'TCP' }] },
   });
   const metricsPort = portOf(manager.metrics.address);
   const serving = portOf(manager.webhook.address) === undefined ? [] : operators;
   return [
-    ...(metricsPort === undefined ? [] : [service({ name: `${name}-metrics` }, metricsPort, 'metrics')]),
+    ...(metricsPort === undefined ? [] : [service({ name: `${name}-metrics` }, 'metrics', metricsPort, 'metrics')]),
     ...serving
       .filter(({ webhooks }) => webhooks.length > 0)
-      .map((each) => service({ name: `${each.name}-webhook`, labels: { [NAME]: each.name } }, 443, 'webhook')),
+      .map((each) =>
+        service({ name: `${each.name}-webhook`, labels: { [NAME]: each.name } }, 'webhook', 443, 'webhook'),
+      ),
+    // By number: the names of container ports are shorter, and unique among the operators of a pod.
+    ...servicePorts(operators).map(({ operator, service: each, port }) =>
+      service({ name: `${operator}-${each}`, labels: { [NAME]: operator } }, each, port, port),
+    ),
   ];
 }
 
@@ -120,7 +128,11 @@ function podTemplate(workload: Workload): PodTemplateSpec {
 function podSpec(workload: Workload): PodSpec {
   const { name, manager, install } = workload;
   const drainSeconds = Math.ceil(parseDuration(manager.drainTimeout) / 1000);
-  const { imagePullSecrets, priorityClassName, nodeSelector, tolerations, affinity } = install;
+  const { imagePullSecrets, priorityClassName, nodeSelector, tolerations, affinity, volumes = [] } = install;
+  // A volume of the install with the same name takes the place of an empty one.
+  const scratch = scratchVolumes(workload.operators)
+    .map(({ volume }) => volume)
+    .filter((volume) => !volumes.some((each) => each.name === volume.name));
   return {
     serviceAccountName: name,
     enableServiceLinks: false,
@@ -134,7 +146,7 @@ function podSpec(workload: Workload): PodSpec {
     ...given({ imagePullSecrets, priorityClassName, nodeSelector, tolerations, affinity }),
     topologySpreadConstraints: spreadOf(workload),
     containers: [container(workload)],
-    volumes: [{ name: 'config', configMap: { name } }, ...(install.volumes ?? [])],
+    volumes: [{ name: 'config', configMap: { name } }, ...scratch, ...volumes],
   };
 }
 
@@ -151,6 +163,11 @@ function container({ install, manager, operators }: Workload): Container {
     ['metrics', portOf(manager.metrics.address)],
     ['webhook', operators.some(({ webhooks }) => webhooks.length > 0) ? portOf(manager.webhook.address) : undefined],
   ] as const;
+  const declared = servicePorts(operators);
+  refuseSharedPorts(
+    declared,
+    ports.flatMap(([name, port]) => (port === undefined ? [] : [[name, port] as const])),
+  );
   const probe = (path: string): Probe => ({ httpGet: { path, port: 'health' }, timeoutSeconds: 5 });
   const { image = '', imagePullPolicy, env, envFrom, volumeMounts = [] } = install;
   return {
@@ -158,9 +175,12 @@ function container({ install, manager, operators }: Workload): Container {
     image,
     args: ['run', '--config', `${CONFIG_FOLDER}/${CONFIG_KEY}`],
     ...given({ imagePullPolicy, env, envFrom }),
-    ports: ports.flatMap(([name, containerPort]) =>
-      containerPort === undefined ? [] : [{ name, containerPort, protocol: 'TCP' as const }],
-    ),
+    ports: [
+      ...ports.flatMap(([name, containerPort]) =>
+        containerPort === undefined ? [] : [{ name, containerPort, protocol: 'TCP' as const }],
+      ),
+      ...declared.map(({ port }) => ({ containerPort: port, protocol: 'TCP' as const })),
+    ],
     ...(health === undefined
       ? {}
       : {
@@ -173,7 +193,13 @@ function container({ install, manager, operators }: Workload): Container {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     },
-    volumeMounts: [{ name: 'config', mountPath: CONFIG_FOLDER, readOnly: true }, ...volumeMounts],
+    volumeMounts: [
+      { name: 'config', mountPath: CONFIG_FOLDER, readOnly: true },
+      ...scratchVolumes(operators, manager.scratchFolder)
+        .map(({ mount }) => mount)
+        .filter(({ mountPath }) => !volumeMounts.some((each) => each.mountPath === mountPath)),
+      ...volumeMounts,
+    ],
   };
 }
 
