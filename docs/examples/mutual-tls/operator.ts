@@ -10,14 +10,13 @@ export const links = defineOperator<LinkDeps>({
   ...id,
   controllers: [servers],
   permissions: authorityPermissions(AUTHORITY_SECRET),
-  setup: ({ client, namespace, clock, random, log, metrics }) => ({
+  setup: ({ namespace, clock, random, log, metrics }) => ({
     authority: new CertificateAuthority({
-      client,
       operator: id,
       secret: { namespace, name: AUTHORITY_SECRET },
       certificate: { names: ['manager.links'], usages: ['client'] },
       ...{ clock, random, log, metrics },
     }),
   }),
-  services: [{ name: 'authority', run: (signal, { authority }) => authority.run(signal) }],
+  services: [{ name: 'authority', run: (signal, { authority }, { client }) => authority.run(signal, client) }],
 });

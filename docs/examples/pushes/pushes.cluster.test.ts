@@ -9,12 +9,7 @@ it('reconciles only the Checkouts of a repository when it is pushed to', async (
     ['blog', 'r1'],
   ]);
   const queried: string[] = [];
-  let listening: (port: number) => void = () => undefined;
-  const port = new Promise<number>((resolve) => {
-    listening = resolve;
-  });
   const operator = git({
-    onListening: listening,
     headOf: async (repository) => {
       queried.push(repository);
       return heads.get(repository);
@@ -35,7 +30,8 @@ it('reconciles only the Checkouts of a repository when it is pushed to', async (
 
   queried.length = 0;
   heads.set('shop', 'r2');
-  const response = await fetch(`http://127.0.0.1:${await port}/?repository=shop`, { method: 'POST' });
+  const port = c.manager.status()[0]?.services[0]?.port;
+  const response = await fetch(`http://127.0.0.1:${port}/?repository=shop`, { method: 'POST' });
   expect(response.status).toBe(202);
   for (const name of ['shop-1', 'shop-2']) await c.until(Checkout, { name }, ({ status }) => status?.revision === 'r2');
   expect(queried).not.toContain('blog');

@@ -1,5 +1,6 @@
 import type { CertificateAuthority } from '@bowline/runtime/certificates';
 import type { KeyStream } from '@bowline/runtime/controller';
+import type { ServiceContext } from '@bowline/runtime/manager';
 import type { Agents } from './agent-client/agent-directory.ts';
 import type { Config } from './config.ts';
 import type { Guard } from './guard/guard-state.ts';
@@ -42,7 +43,7 @@ export interface Deps extends SecretDeps {
   readonly requestedMirrors: KeyStream;
   readonly metrics: HsmMetrics;
   /** serveApi serves the REST API, if that is configured. */
-  readonly serveApi: (signal: AbortSignal) => Promise<void>;
+  readonly serveApi: (signal: AbortSignal, service: ServiceContext) => Promise<void>;
   /** leadApi publishes where the API is found, and lets it write to the cluster, while this replica leads. */
   readonly leadApi: (signal: AbortSignal) => Promise<void>;
 }

@@ -25,9 +25,10 @@ import { deviceController } from './device/controller.ts';
 import { MTLS_MANAGED_BY, reconcile as reconcileDevice } from './device/reconcile.ts';
 import { discoveryRole } from './guard/discovery-role.ts';
 import { accountsBinding, accountsPolicy, guardsOf, reportsBinding, reportsPolicy } from './guard/report-policies.ts';
+import { servedPort } from './http-api/api-location.ts';
 import { apiPermissions } from './http-api/api-permissions.ts';
 import { HttpApi } from './http-api/http-api.ts';
-import { apiService, cliAccount } from './install/api-companions.ts';
+import { cliAccount } from './install/api-companions.ts';
 import { Confirmations } from './memory/confirmations.ts';
 import { DeviceProblems } from './memory/device-problems.ts';
 import { MirrorRounds } from './memory/mirror-rounds.ts';
@@ -79,15 +80,19 @@ export function hsmSecretsWith(options: HsmSecretsOptions = {}): Operator {
       mirrorController.reconcile(reconcileMirror),
     ],
     services: [
-      { name: 'authority', run: (signal, { authority }) => authority.run(signal) },
+      { name: 'authority', run: (signal, { authority }, { client }) => authority.run(signal, client) },
       { name: 'agents', run: (signal, { followAgents }) => followAgents(signal) },
-      { name: 'api', run: (signal, { serveApi }) => serveApi(signal) },
+      {
+        name: 'api',
+        port: ({ api }) => servedPort(api),
+        run: (signal, { serveApi }, service) => serveApi(signal, service),
+      },
       { name: 'api-leader', leaderOnly: true, run: (signal, { leadApi }) => leadApi(signal) },
       { name: 'simulation', leaderOnly: true, run: (signal, { simulate }) => simulate(signal) },
     ],
     commands: [...Object.values(nodeCommands), ...apiCommands, migrateCommand, ...simulateCommands],
     kubectlPlugin: 'hsm',
-    companions: [discoveryRole, reportsPolicy, reportsBinding, accountsPolicy, accountsBinding, cliAccount, apiService],
+    companions: [discoveryRole, reportsPolicy, reportsBinding, accountsPolicy, accountsBinding, cliAccount],
     permissions: permissionsFor,
     createdWorkloads: [DaemonSet, Deployment].map((resource) => ({
       resource,
@@ -123,7 +128,6 @@ function setUp(context: SetupContext<Config>, options: HsmSecretsOptions): Deps 
   const requestedMirrors = new KeyStream();
   const mirrorRounds = new MirrorRounds(requestedMirrors);
   const authority = new CertificateAuthority({
-    client,
     operator: OPERATOR,
     secret: { namespace, name: AUTHORITY_SECRET },
     certificate: { names: [MANAGER_NAME], usages: ['client'] },
@@ -151,7 +155,6 @@ function setUp(context: SetupContext<Config>, options: HsmSecretsOptions): Deps 
     ? new HttpApi({
         ...{ client, agents, authority, namespace, namespaces, clock, log },
         address: config.api.address,
-        serviceName: nameOf(apiService),
         accountName: nameOf(cliAccount),
         requestMirror: (pool) => mirrorRounds.request(pool, clock.now()),
       })
@@ -172,7 +175,7 @@ function setUp(context: SetupContext<Config>, options: HsmSecretsOptions): Deps 
     parentRefs: config.parentRefs ?? ownDeployments(namespace),
     checksums: new ChecksumRounds(clock),
     modifiedSecrets: new BoundedMap({ maxEntries: MAX_MODIFIED_SECRETS }),
-    serveApi: api ? (until) => api.serve(until) : untilAborted,
+    serveApi: api ? (until, service) => api.serve(until, service) : untilAborted,
     leadApi: api ? (until) => api.lead(until) : untilAborted,
     confirmations,
     deviceProblems: new DeviceProblems(wokenPools),

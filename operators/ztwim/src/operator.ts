@@ -76,7 +76,7 @@ export const ztwim: Operator = defineOperator({
     rollouts: new RolloutPace(context.clock),
     authority: createAuthority(context),
   }),
-  services: [{ name: 'authority', run: (signal, { authority }) => authority.run(signal) }],
+  services: [{ name: 'authority', run: (signal, { authority }, { client }) => authority.run(signal, client) }],
   controllers: [
     configController.reconcile(reconcileConfig).cleanup(cleanUpConfig),
     serverController

@@ -1,5 +1,10 @@
+import type { Config } from '../config.ts';
+
 /** API_CONFIG_MAP is the ConfigMap in the manager's namespace that describes how to call the API. Its name is API. */
 export const API_CONFIG_MAP = 'hsm-secrets-api';
+
+/** API_SERVICE is the Service in front of the replicas: that of the service `api`. */
+export const API_SERVICE = 'hsm-secrets-api';
 
 /** API_SERVER_NAME is the name in the certificate of the API, whatever address it is called at. */
 export const API_SERVER_NAME = 'api.hsm-secrets';
@@ -23,4 +28,9 @@ export interface ApiLocation {
 export function isLoopback(address: string): boolean {
   const host = address.slice(0, address.lastIndexOf(':'));
   return /^(?:127(?:\.\d{1,3}){3}|localhost|\[::1\])$/.test(host);
+}
+
+/** servedPort returns the port that the API is served on in a cluster; undefined if it cannot be reached there. */
+export function servedPort({ enabled, address }: Config['api']): number | undefined {
+  return enabled && !isLoopback(address) ? Number(address.slice(address.lastIndexOf(':') + 1)) : undefined;
 }

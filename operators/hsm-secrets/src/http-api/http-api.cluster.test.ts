@@ -75,17 +75,17 @@ it('serves secrets on a replica that does not lead, which refuses requests that 
   const lines: string[] = [];
   const log = createLog({ level: 'debug', destination: { write: (line) => void lines.push(line) } });
   const authority = new CertificateAuthority({
-    client,
     operator: OPERATOR,
     secret: { namespace, name: 'hsm-secrets-mtls' },
     certificate: { names: [MANAGER_NAME], usages: ['client'] },
     clock,
   });
-  const names = { serviceName: 'unused', accountName: 'unused', requestMirror: () => {} };
+  const names = { accountName: 'unused', requestMirror: () => {} };
   const options = { client, agents: c.agents, authority, namespace, namespaces: undefined, clock, log };
   const follower = new HttpApi({ ...options, ...names, address: '127.0.0.1:0' });
   const end = new AbortController();
-  const running = Promise.all([authority.run(end.signal), follower.serve(end.signal)]);
+  const service = { listensOn: () => {}, readiness: () => {} };
+  const running = Promise.all([authority.run(end.signal, client), follower.serve(end.signal, service)]);
   try {
     const port = await follower.port(end.signal);
     const token = await c.tokenOf(await c.account(ALL));

@@ -5,12 +5,13 @@ import type { Log } from '@bowline/runtime';
 import { TokenAccess } from '@bowline/runtime/access';
 import type { CertificateAuthority, IssuedLeaf } from '@bowline/runtime/certificates';
 import type { Client } from '@bowline/runtime/client';
+import type { ServiceContext } from '@bowline/runtime/manager';
 import { createWriter, fieldManagerOf } from '@bowline/runtime/writing';
 import type { Agents } from '../agent-client/agent-directory.ts';
 import { LABELS, MANAGER, OPERATOR } from '../api/names.ts';
 import { runTogether } from '../processes/run-together.ts';
 import { type ApiTools, AUDIENCE } from './api-call.ts';
-import { API_CONFIG_MAP, API_SERVER_NAME, type ApiLocation, isLoopback } from './api-location.ts';
+import { API_CONFIG_MAP, API_SERVER_NAME, API_SERVICE, type ApiLocation, isLoopback } from './api-location.ts';
 import { ApiServer, type ServerCertificate } from './api-server.ts';
 
 /** HttpApiOptions configures the API. */
@@ -24,8 +25,6 @@ export interface HttpApiOptions {
   readonly namespace: string;
   /** The namespaces that the manager is limited to. Undefined: the whole cluster. */
   readonly namespaces: readonly string[] | undefined;
-  /** The name of the Service in front of the replicas. */
-  readonly serviceName: string;
   /** The name of the ServiceAccount of the command line. */
   readonly accountName: string;
   /** See `ApiTools`. */
@@ -52,8 +51,8 @@ export class HttpApi {
     this.#access = new TokenAccess({ client, audiences: [AUDIENCE], clock });
   }
 
-  /** serve answers requests until the signal is aborted. */
-  async serve(signal: AbortSignal): Promise<void> {
+  /** serve answers requests until the signal is aborted. A replica is ready when it does. */
+  async serve(signal: AbortSignal, service: Pick<ServiceContext, 'listensOn' | 'readiness'>): Promise<void> {
     const { authority, address, namespaces, log } = this.#options;
     if (namespaces) {
       const reason = 'the manager is limited to namespaces, so it cannot check the tokens of callers';
@@ -62,11 +61,15 @@ export class HttpApi {
       });
       return await untilAborted(signal);
     }
+    let isServed = false;
+    service.readiness(() => (isServed ? { ok: true } : { ok: false, message: 'the API is not served yet' }));
     await authority.ready(signal);
     const server = new ApiServer(this.#tools(), await this.#issue());
     const port = await server.listen(address);
     this.#port = port;
     this.#events.emit('listening');
+    service.listensOn(port);
+    isServed = true;
     log.info('serving the API', { address, port });
     await runTogether(signal, [(end) => server.run(end), (end) => this.#keepCertificate(server, end)]);
   }
@@ -99,8 +102,8 @@ export class HttpApi {
 
   /** Every replica has a certificate of its own, in memory only. */
   async #issue(): Promise<ServerCertificate> {
-    const { authority, serviceName, namespace } = this.#options;
-    const names = [API_SERVER_NAME, `${serviceName}.${namespace}.svc`];
+    const { authority, namespace } = this.#options;
+    const names = [API_SERVER_NAME, `${API_SERVICE}.${namespace}.svc`];
     this.#issued = await authority.issue(this.#issued, { names, usages: ['server'] });
     const text = (key: 'tls.crt' | 'tls.key'): string =>
       Buffer.from(this.#issued?.data[key] ?? '', 'base64').toString('utf8');
@@ -131,11 +134,11 @@ export class HttpApi {
   }
 
   #location(port: number): Omit<ApiLocation, 'ca.crt'> {
-    const { address, serviceName, accountName, namespace } = this.#options;
+    const { address, accountName, namespace } = this.#options;
     const url = isLoopback(address)
       ? `https://${address.slice(0, address.lastIndexOf(':'))}:${port}`
-      : `https://${serviceName}.${namespace}.svc:${port}`;
-    return { url, serverName: API_SERVER_NAME, audience: AUDIENCE, service: serviceName, serviceAccount: accountName };
+      : `https://${API_SERVICE}.${namespace}.svc:${port}`;
+    return { url, serverName: API_SERVER_NAME, audience: AUDIENCE, service: API_SERVICE, serviceAccount: accountName };
   }
 
   async #publish(location: ApiLocation, signal: AbortSignal): Promise<void> {

@@ -10,7 +10,6 @@ export const OPERATOR = { name: 'ztwim', domain: 'bowline.dev' } as const;
 
 /** createAuthority returns the CA of serving certificates, for clusters whose platform issues none. */
 export function createAuthority({
-  client,
   namespace,
   clock,
   random,
@@ -18,7 +17,6 @@ export function createAuthority({
   metrics,
 }: SetupContext<Config>): CertificateAuthority {
   return new CertificateAuthority({
-    client,
     operator: OPERATOR,
     secret: { namespace, name: AUTHORITY_SECRET },
     // Nothing uses this certificate; a CA always comes with one.

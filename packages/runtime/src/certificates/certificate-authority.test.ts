@@ -8,9 +8,7 @@ import {
   VirtualClock,
 } from '@bowline/machinery';
 import { expect, it, vi } from 'vitest';
-import type { WriteGuard } from '../client/client.ts';
 import { createClient } from '../client/create-client.ts';
-import { BowlineError } from '../errors/bowline-error.ts';
 import { MemoryApiServer } from '../testing/memory-api-server.ts';
 import { CertificateAuthority, type CertificateAuthorityOptions } from './certificate-authority.ts';
 import { readAuthorities } from './pem.ts';
@@ -28,10 +26,8 @@ class World implements AsyncDisposable {
   readonly clock = new VirtualClock();
   readonly #stops: (() => Promise<void>)[] = [];
 
-  start(options: Partial<CertificateAuthorityOptions> = {}, guard?: WriteGuard) {
-    const client = createClient({ transport: this.server.transport() });
+  start(options: Partial<CertificateAuthorityOptions> = {}) {
     const authority = new CertificateAuthority({
-      client: guard ? client.guarded(guard) : client,
       operator: { name: 'sea', domain: 'example.com' },
       secret: SECRET,
       certificate: { names: ['manager.sea'], usages: ['client'] },
@@ -41,7 +37,7 @@ class World implements AsyncDisposable {
       ...options,
     });
     const stop = new AbortController();
-    const running = authority.run(stop.signal);
+    const running = authority.run(stop.signal, createClient({ transport: this.server.transport() }));
     const end = async (): Promise<void> => {
       stop.abort();
       await running;
@@ -176,48 +172,16 @@ it('issues nothing from a new CA while a bundle lacks it', async () => {
   expect(world.mistrust(authority)).toEqual([]);
 });
 
-it('is created by a replica as soon as it leads', async () => {
+it('is the same for all replicas, and continued by any of them', async () => {
   await using world = new World();
-  let lead = (): void => {};
-  let leads = false;
-  const guard: WriteGuard = {
-    writeTimeoutMs: 1_000,
-    opened: new Promise((resolve) => {
-      lead = resolve;
-    }),
-    assertMayWrite: () => {
-      if (!leads) throw new BowlineError('BOWLINE_NOT_LEADER', 'not the leader');
-    },
-  };
-  const replica = world.start({}, guard);
-  await vi.waitFor(() => expect(world.clock.pendingTimers).toBeGreaterThan(0), waiting);
-  leads = true;
-  lead();
-  expect(await replica.ready()).toMatchObject({ certificate: { fingerprint: expect.any(String) as string } });
-});
-
-it('is read by replicas that do not lead, and continued by one that leads', async () => {
-  await using world = new World();
-  let leads = false;
-  const guard: WriteGuard = {
-    writeTimeoutMs: 1_000,
-    assertMayWrite: () => {
-      if (!leads) throw new BowlineError('BOWLINE_NOT_LEADER', 'not the leader');
-    },
-  };
-  const standby = world.start({}, guard);
-  await vi.waitFor(() => expect(world.clock.pendingTimers).toBeGreaterThan(0), waiting);
-  await world.clock.advance(60_000);
-  expect([standby.authority.current, standby.authority.problem()]).toEqual([undefined, undefined]);
-  const leader = world.start();
-  const identity = await leader.ready();
-  expect(await standby.ready()).toEqual(identity);
-  await leader.end();
-  leads = true;
+  const [first, second] = [world.start(), world.start()];
+  const identity = await first.ready();
+  expect(await second.ready()).toEqual(identity);
+  await first.end();
   await world.clock.advance(61 * DAY_MS);
   await vi.waitFor(async () => {
     await world.clock.advance(10_000);
-    expect(standby.authority.current?.certificate.fingerprint).not.toBe(identity.certificate.fingerprint);
+    expect(second.authority.current?.certificate.fingerprint).not.toBe(identity.certificate.fingerprint);
   }, waiting);
 });
 

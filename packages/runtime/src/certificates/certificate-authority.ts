@@ -14,10 +14,6 @@ import { noTrust, type Trust } from './trust.ts';
 
 /** CertificateAuthorityOptions configures a CA of an operator and the operator's own certificate. */
 export interface CertificateAuthorityOptions {
-  /**
-   * The operator's client. Only the leader writes the Secret; other replicas read it. See `authorityPermissions`.
-   */
-  readonly client: Client;
   readonly operator: OperatorId;
   /** Holds the CA with its key, and the operator's own certificate. Grant access to nothing else. */
   readonly secret: ObjectKey;
@@ -25,7 +21,8 @@ export interface CertificateAuthorityOptions {
   readonly certificate: LeafRequest;
   /**
    * Returns the CA bundles (`ca.crt`) of the Secrets that `issue` filled, as last observed. A new CA issues nothing
-   * before all of them contain it. Defaults to none: a new CA issues once `propagationMs` have passed.
+   * before all of them contain it. Every replica decides about that, so they must be known on each of them, for example
+   * from a cache. Defaults to none: a new CA issues once `propagationMs` have passed.
    */
   readonly bundles?: (() => readonly string[]) | undefined;
   /**
@@ -62,11 +59,11 @@ const DAY_MS = 24 * HOUR_MS;
  *
  * @example
  * const authority = new CertificateAuthority({
- *   client,
  *   operator: { name: 'shops', domain: 'example.com' },
  *   secret: { namespace, name: 'shops-mtls' },
  *   certificate: { names: ['manager.shops'], usages: ['client'] },
  * });
+ * const service: Service = { name: 'authority', run: (signal, _, { client }) => authority.run(signal, client) };
  */
 export class CertificateAuthority {
   readonly #options: CertificateAuthorityOptions;
@@ -104,13 +101,17 @@ export class CertificateAuthority {
     return this.#source?.problem();
   }
 
-  /** run keeps the Secret current until the signal is aborted. Run it as a service on every replica. */
-  async run(signal: AbortSignal): Promise<void> {
-    const { client, log = silentLog, random = systemRandom } = this.#options;
+  /**
+   * run keeps the Secret current until the signal is aborted. Run it as a service of every replica, with the client of
+   * its context, which does not wait for leadership: any replica writes the Secret, with optimistic locking. See
+   * `authorityPermissions`.
+   */
+  async run(signal: AbortSignal, client: Client): Promise<void> {
+    const { log = silentLog, random = systemRandom } = this.#options;
     const cache = new Cache({ client, clock: this.#clock, random, log });
     const failed = new AbortController();
     const until = AbortSignal.any([signal, failed.signal]);
-    const source = this.#managed(cache);
+    const source = this.#managed(client, cache);
     this.#source = source;
     const parts = [cache.run(until), source.run(until)].map((part) =>
       part.catch((error: unknown) => failed.abort(error)),
@@ -135,8 +136,8 @@ export class CertificateAuthority {
     return issued;
   }
 
-  #managed(cache: Cache): ManagedCertificates {
-    const { client, secret, operator, certificate, providedAnnotation } = this.#options;
+  #managed(client: Client, cache: Cache): ManagedCertificates {
+    const { secret, operator, certificate, providedAnnotation } = this.#options;
     const { log = silentLog, metrics = noMetrics, random = systemRandom } = this.#options;
     const source: ManagedCertificates = new ManagedCertificates({
       client,

@@ -1,6 +1,5 @@
 import { between, type Clock, type Random, WakeSignal } from '@bowline/machinery';
 import { isAlreadyExists, isConflict } from '../errors/api-error.ts';
-import { BowlineError } from '../errors/bowline-error.ts';
 import type { Log } from '../observability/log.ts';
 import type { Counter, Metrics } from '../observability/metrics.ts';
 import type { CertificateProfile } from './certificate-profile.ts';
@@ -16,8 +15,6 @@ export interface MaintainedCertificateOptions {
 }
 
 const FIRST_RETRY_MS = 1_000;
-/** How soon a new leader continues what another left. */
-const LEADER_CHECK_MS = 10_000;
 /** Timers use a clock that stops while the machine is suspended; the wall clock is checked at least this often. */
 const MAX_WAIT_MS = 12 * 3_600_000;
 
@@ -129,9 +126,6 @@ export abstract class MaintainedCertificate implements CertificateSource {
         if (isConflict(error) || isAlreadyExists(error)) {
           // Another replica was faster: read what it wrote.
           waitMs = between(this.#random, 10, 200);
-        } else if (isNotLeader(error)) {
-          // The leader writes; this replica is woken when it has.
-          waitMs = between(this.#random, LEADER_CHECK_MS / 2, LEADER_CHECK_MS);
         } else {
           this.#failed(error instanceof Error ? error : new Error('unexpected failure', { cause: error }));
           waitMs = between(this.#random, retryMs / 2, retryMs);
@@ -148,9 +142,4 @@ export abstract class MaintainedCertificate implements CertificateSource {
     if (this.#problem?.message !== error.message) this.#log.warn(`${this.#noun} is not kept current`, { error });
     this.#problem = error;
   }
-}
-
-/** isNotLeader reports whether a write was not sent because another replica leads. */
-export function isNotLeader(error: unknown): boolean {
-  return error instanceof BowlineError && error.code === 'BOWLINE_NOT_LEADER';
 }

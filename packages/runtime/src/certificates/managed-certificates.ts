@@ -14,7 +14,7 @@ import {
   secretOf,
   viewSecret,
 } from './certificate-state.ts';
-import { isNotLeader, MaintainedCertificate, type MaintainedCertificateOptions } from './maintained-certificate.ts';
+import { MaintainedCertificate, type MaintainedCertificateOptions } from './maintained-certificate.ts';
 import { type Authority, isIssuedBy, type Leaf, readAuthorities, readUsableLeaf } from './pem.ts';
 import { type CertificatePolicy, leafProblem, plan } from './plan.ts';
 import { RepeatLimit } from './repeat-limit.ts';
@@ -23,7 +23,7 @@ import type { Trust } from './trust.ts';
 
 /** ManagedCertificatesOptions configures where certificates are stored and who must trust them. */
 export interface ManagedCertificatesOptions extends MaintainedCertificateOptions {
-  readonly client: Pick<Client, 'find' | 'create' | 'update' | 'untilMayWrite'>;
+  readonly client: Pick<Client, 'find' | 'create' | 'update'>;
   readonly cache: Pick<Cache, 'informer' | 'recordWrite'>;
   readonly secret: ObjectKey;
   readonly trust: Trust;
@@ -74,8 +74,6 @@ export class ManagedCertificates extends MaintainedCertificate {
   }
 
   protected watch(changed: () => void): readonly Disposable[] {
-    // A new leader writes at once what it was not allowed to write before.
-    void this.#options.client.untilMayWrite().then(changed);
     return [this.#informer.subscribe(changed), this.#options.trust.subscribe(changed)];
   }
 
@@ -199,11 +197,7 @@ export class ManagedCertificates extends MaintainedCertificate {
     if (!found && step === 'repair') after = await takeStep('introduce', after, { policy, now: clock.now() });
     const options = { signal, fieldManager: profile.fieldManager };
     const wanted = secretOf(profile, after, { ...found?.metadata, ...key }, found?.type);
-    const writing = found ? client.update(Secret, wanted, options) : client.create(Secret, wanted, options);
-    const written = await writing.catch((error: unknown) => {
-      if (isNotLeader(error) && state.damage.length > 0) this.#repairs.undo();
-      throw error;
-    });
+    const written = await (found ? client.update(Secret, wanted, options) : client.create(Secret, wanted, options));
     cache.recordWrite(Secret, written);
     this.#log.info(`wrote the ${profile.noun}s`, { step, reason });
     return true;

@@ -39,9 +39,4 @@ export class RepeatLimit {
     }
     this.#times.push(now);
   }
-
-  /** undo forgets the last write: it was not made. */
-  undo(): void {
-    this.#times.pop();
-  }
 }

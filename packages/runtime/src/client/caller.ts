@@ -100,11 +100,6 @@ export class Caller {
     });
   }
 
-  /** untilMayWrite resolves once every guard has permitted a first write. */
-  async untilMayWrite(): Promise<void> {
-    for (const { opened } of this.#options.guards) await opened;
-  }
-
   /** json makes a call and parses the response. */
   async json<T>(call: Call): Promise<T> {
     const { text } = await this.#attempts(call, this.#options.lane);

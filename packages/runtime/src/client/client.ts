@@ -175,8 +175,6 @@ export interface WriteGuard {
    * count.
    */
   readonly writeTimeoutMs: number;
-  /** Resolves when a first write may start. Defaults to at once. */
-  readonly opened?: Promise<void> | undefined;
 }
 
 /** RequestCheck decides, before a request is sent, whether it may be made, and throws when it may not. */
@@ -317,11 +315,6 @@ export interface Client extends AsyncDisposable {
   raw(path: string, options?: RequestOptions & { accept?: string }): Promise<string>;
   /** guarded returns the same client with one more guard for its writes, called after the existing ones. */
   guarded(guard: WriteGuard): Client;
-  /**
-   * untilMayWrite resolves once the guards have permitted a first write. For an operator's client, this is when the
-   * process becomes the leader.
-   */
-  untilMayWrite(): Promise<void>;
   /** checked returns the same client with one more check before each request, called after the existing ones. */
   checked(check: RequestCheck): Client;
   /**

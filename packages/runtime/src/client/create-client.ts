@@ -313,10 +313,6 @@ class ApiClient implements Client {
     return new ApiClient(this.#caller.with({ guard }), this.fieldManager);
   }
 
-  untilMayWrite(): Promise<void> {
-    return this.#caller.untilMayWrite();
-  }
-
   checked(check: RequestCheck): Client {
     return new ApiClient(this.#caller.with({ check }), this.fieldManager);
   }

@@ -27,7 +27,6 @@ export type LiveClient = Omit<
   Client,
   | 'fieldManager'
   | 'guarded'
-  | 'untilMayWrite'
   | 'checked'
   | 'withFieldManager'
   | 'withToken'

@@ -7,28 +7,22 @@ import type { Leadership } from '../leader-election/leadership.ts';
  * is created before the Lease is held, so that one client can be used from the start.
  */
 export class LeadershipGuard implements WriteGuard {
-  readonly opened: Promise<void>;
   readonly #operator: string;
-  #open: () => void = () => {};
   #leadership: Leadership | undefined;
 
   constructor(operator: string) {
     this.#operator = operator;
-    this.opened = new Promise((resolve) => {
-      this.#open = resolve;
-    });
   }
 
   lead(leadership: Leadership): void {
     this.#leadership = leadership;
-    this.#open();
   }
 
   assertMayWrite(): void {
     if (this.#leadership === undefined) {
       throw new BowlineError(
         'BOWLINE_NOT_LEADER',
-        `refused a write of the operator ${this.#operator}: this process does not hold its Lease; write from a reconcile or a leaderOnly service`,
+        `refused a write of the operator ${this.#operator}: this process does not hold its Lease; write from a reconcile or a leaderOnly service, or with the client of a service's context`,
       );
     }
     this.#leadership.guard.assertMayWrite();

@@ -12,7 +12,7 @@ import { Manager } from './manager.ts';
 /** runOnce runs an operator until its setup has ended. */
 async function runOnce(
   setUp: (context: SetupContext<undefined>) => Promise<void>,
-  options: { readonly scratchFolder?: string; readonly declared?: ScratchFolder | undefined },
+  options: { readonly scratchFolder?: string; readonly declared?: ScratchFolder<undefined> | undefined },
 ): Promise<void> {
   const stop = new AbortController();
   const operator = defineOperator({

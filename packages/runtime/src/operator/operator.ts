@@ -147,7 +147,7 @@ export interface Operator extends OperatorId {
   readonly createdWorkloads: readonly CreatedWorkloads[];
   readonly config: OperatorConfig<unknown> | undefined;
   /** `withConfig` returns the operator with the size limit that it has. */
-  readonly scratchFolder: ScratchFolder | undefined;
+  readonly scratchFolder: ScratchFolder<never> | undefined;
   readonly setup: Setup<unknown, never> | undefined;
   readonly samples: readonly Sample[];
   readonly local: LocalUse;

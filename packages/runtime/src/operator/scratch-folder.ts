@@ -8,13 +8,13 @@ import { BowlineError } from '../errors/bowline-error.ts';
  * ScratchFolder declares that an operator needs a folder for files that it can create again: checkouts, downloads. The
  * root file system of an install is read-only, so nothing else can be written there.
  */
-export interface ScratchFolder<in Config = never> {
+export interface ScratchFolder<in Config = unknown> {
   /** The maximum size, for example `2Gi`. A function computes it from the configuration. */
   readonly sizeLimit: string | ((config: Config) => string);
 }
 
 /** scratchFolderProblem returns why a declared scratch folder cannot be used; undefined when it can. */
-export function scratchFolderProblem(operator: string, folder: ScratchFolder | undefined): string | undefined {
+export function scratchFolderProblem(operator: string, folder: ScratchFolder<never> | undefined): string | undefined {
   if (folder === undefined) return undefined;
   if (operator.length > MAX_OPERATOR_CHARACTERS) {
     return `an operator with a scratch folder needs a name of at most ${MAX_OPERATOR_CHARACTERS} characters, because a volume is named after it`;
@@ -37,9 +37,9 @@ function sizeLimitProblem(text: string): string | undefined {
 /** withSizeLimit returns a scratch folder whose limit is that for a parsed configuration. */
 export function withSizeLimit(
   operator: string,
-  folder: ScratchFolder | undefined,
+  folder: ScratchFolder<never> | undefined,
   config: never,
-): ScratchFolder | undefined {
+): ScratchFolder<never> | undefined {
   if (typeof folder?.sizeLimit !== 'function') return folder;
   const sizeLimit = folder.sizeLimit(config);
   const problem = sizeLimitProblem(sizeLimit);
