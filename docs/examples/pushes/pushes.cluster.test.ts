@@ -1,5 +1,5 @@
 import { cluster } from '@bowline/control-plane/testing';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { Checkout } from './checkout.ts';
 import { git } from './operator.ts';
 
@@ -30,7 +30,7 @@ it('reconciles only the Checkouts of a repository when it is pushed to', async (
 
   queried.length = 0;
   heads.set('shop', 'r2');
-  const port = c.manager.status()[0]?.services[0]?.port;
+  const port = await vi.waitUntil(() => c.manager.status()[0]?.services[0]?.port);
   const response = await fetch(`http://127.0.0.1:${port}/?repository=shop`, { method: 'POST' });
   expect(response.status).toBe(202);
   for (const name of ['shop-1', 'shop-2']) await c.until(Checkout, { name }, ({ status }) => status?.revision === 'r2');

@@ -9,9 +9,10 @@ import type { Io } from '../terminal/io.ts';
 import { applyObjects } from './apply-objects.ts';
 import { inManagerNamespace, statesToAwait } from './displayed-resources.ts';
 import { installOperators, MANAGER_NAMESPACE } from './install-operators.ts';
+import { startTrials } from './local-trials.ts';
 import type { Terminal } from './screen.ts';
 import { openUpCluster, type UpCluster, type UpTarget } from './up-cluster.ts';
-import { UpView } from './up-view.ts';
+import { type ListeningService, UpView } from './up-view.ts';
 import { type ObjectState, WatchedObjects } from './watched-objects.ts';
 
 /** UpOptions holds the options of `bowline up`. */
@@ -51,9 +52,13 @@ export async function runUp({ operators: declared, options, io, terminal }: UpIn
   view.progress(
     target === 'current-context' ? 'using the cluster of the current context' : `starting the ${target} control plane`,
   );
-  const warnings = warningsOf(declared);
-  await using cluster = await openUpCluster({ ...options, target, warnings, signal: interruption.signal }, io);
-  const settings = await withConfigured(localSettings(declared));
+  const clusterOptions = { ...options, target, warnings: warningsOf(declared), signal: interruption.signal };
+  await using cluster = await openUpCluster(clusterOptions, io);
+  const log = createLog({ level: 'warn', format: 'text', destination: { write: (line) => view.note(line) } });
+  const hasSamples = options.samples ?? cluster.isOwn;
+  await using trials = await startTrials(declared, { cluster, hasSamples, log, signal: interruption.signal });
+  const warnings = warningsOf(trials.operators);
+  const settings = await withConfigured(localSettings(trials.operators));
   const { operators } = settings;
   view.progress(`installing ${operators.map(({ name }) => name).join(', ')}`);
   await installOperators({
@@ -67,14 +72,11 @@ export async function runUp({ operators: declared, options, io, terminal }: UpIn
   const signal = AbortSignal.any([interruption.signal, stopController.signal]);
   const watched = new WatchedObjects(cluster.admin, operators, () => view.changed(watched));
   const watching = watched.run(signal);
-  const running = new Manager({
-    ...upManagerOptions(settings, cluster),
-    log: createLog({ level: 'warn', format: 'text', destination: { write: (line) => view.note(line) } }),
-  }).run(signal);
-  const failed = Promise.race([running.then(() => new Promise<never>(() => {})), cluster.crashed]);
+  const manager = new Manager({ ...upManagerOptions(settings, cluster), log });
+  const running = manager.run(signal);
+  const failed = Promise.race([running.then(() => new Promise<never>(() => {})), cluster.crashed, trials.failed]);
   try {
-    const operatorsWithSamples =
-      (options.samples ?? cluster.isOwn) ? operators.filter(({ samples }) => samples.length > 0) : [];
+    const operatorsWithSamples = hasSamples ? operators.filter(({ samples }) => samples.length > 0) : [];
     const samples = operatorsWithSamples.flatMap((operator) => operator.samples.map(inManagerNamespace));
     if (samples.length > 0) view.progress('creating the samples');
     await Promise.race([applyObjects(cluster.admin, samples, signal), failed]);
@@ -85,7 +87,10 @@ export async function runUp({ operators: declared, options, io, terminal }: UpIn
       failed,
     ]);
     const readyMs = Math.round(systemClock.monotonic() - startedAt);
-    view.ready({ cluster, operators, warnings, watched, readyMs, isReady, keepsData: options.dataDir !== undefined });
+    const { leftOut } = trials;
+    const services = listeningServices(manager);
+    const keepsData = options.dataDir !== undefined;
+    view.ready({ cluster, operators, warnings, leftOut, services, watched, readyMs, isReady, keepsData });
     if (!isReady) throw notReady(options, unready(watched.states(), wanted));
     if (!options.exitWhenReady) await Promise.race([interruption.interrupted, failed]);
   } catch (error) {
@@ -125,6 +130,14 @@ function localSettings(operators: readonly Operator[]): Settings {
 
 function warningsOf(operators: readonly Operator[]): readonly string[] {
   return operators.flatMap(({ name, local }) => (local.warning === undefined ? [] : [`${name}: ${local.warning}`]));
+}
+
+function listeningServices(manager: Manager): readonly ListeningService[] {
+  return manager
+    .status()
+    .flatMap(({ name: operator, services }) =>
+      services.flatMap(({ name, port }) => (port === undefined ? [] : [{ operator, name, port }])),
+    );
 }
 
 function unready(states: readonly ObjectState[], wanted: readonly string[]): readonly string[] {

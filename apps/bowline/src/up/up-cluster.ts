@@ -1,10 +1,12 @@
 import { join, resolve } from 'node:path';
 import { BowlineError, type Operator } from '@bowline/runtime';
 import { type Client, connect, createClient } from '@bowline/runtime/client';
+import type { LocalAccount } from '@bowline/runtime/manager';
 import { type ClusterConnection, findCluster } from '../cluster/connect-cluster.ts';
 import { clearKubeconfig } from '../control-plane/kubeconfig-file.ts';
 import { type ControlPlaneKind, launchControlPlane } from '../control-plane/launch-control-plane.ts';
 import type { Io } from '../terminal/io.ts';
+import { accountKubeconfig } from './account-kubeconfig.ts';
 import { accountOf } from './install-operators.ts';
 
 /**
@@ -41,6 +43,10 @@ export interface UpCluster extends AsyncDisposable {
   readonly isOwn: boolean;
   readonly connection: Pick<ClusterConnection, 'config' | 'isPod'>;
   readonly admin: Client;
+  /** The folder of the control plane; undefined in the cluster of the current context. */
+  readonly folder: string | undefined;
+  /** kubeconfigFor returns the text of a kubeconfig of a ServiceAccount. */
+  kubeconfigFor(account: LocalAccount): Promise<string>;
   /** clientFor returns the client of an operator: with its own account if the cluster is ours. */
   clientFor(operator: Operator): Promise<Client>;
   /** Rejects when the control plane ends by itself. */
@@ -78,6 +84,8 @@ async function ownControlPlane(kind: ControlPlaneKind, options: UpClusterOptions
       isOwn: true,
       connection: { config: { server: url, source: kubeconfig }, isPod: false },
       admin,
+      folder: controlPlane.folder,
+      kubeconfigFor: async (account) => JSON.stringify(await controlPlane.kubeconfig(account)),
       crashed,
       async clientFor(operator) {
         const client = await connectClient(await controlPlane.kubeconfig(accountOf(operator)), {
@@ -118,6 +126,8 @@ async function currentContext({ yes, warnings }: UpClusterOptions, io: Io): Prom
     isOwn: false,
     connection,
     admin,
+    folder: undefined,
+    kubeconfigFor: (account) => accountKubeconfig(admin, connection.config, account),
     clientFor: () => Promise.resolve(admin),
     crashed: new Promise(() => {}),
     [Symbol.asyncDispose]: () => admin.close(),

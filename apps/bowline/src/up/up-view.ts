@@ -15,12 +15,22 @@ export interface UpViewOptions {
   readonly json: boolean;
 }
 
+/** ListeningService is a service of an operator that reports its port. */
+export interface ListeningService {
+  readonly operator: string;
+  readonly name: string;
+  readonly port: number;
+}
+
 /** ReadyView holds what is shown once all is ready. */
 export interface ReadyView {
   readonly cluster: UpCluster;
   readonly operators: readonly Operator[];
   /** Warnings about unsafe settings of the operators. */
   readonly warnings: readonly string[];
+  /** Which samples are left out, and why. */
+  readonly leftOut: readonly string[];
+  readonly services: readonly ListeningService[];
   readonly watched: WatchedObjects;
   readonly readyMs: number;
   readonly isReady: boolean;
@@ -65,11 +75,12 @@ export class UpView {
   /** ready starts to show the objects. */
   ready(view: ReadyView): void {
     const { io, json } = this.#options;
-    const { cluster, watched, readyMs, isReady, warnings } = view;
+    const { cluster, watched, readyMs, isReady, warnings, leftOut, services } = view;
     if (json) {
       const { kind, url, kubeconfig } = cluster;
       const objects = watched.states();
-      const result = { ready: isReady, readyMs, controlPlane: { kind, url }, kubeconfig, warnings, objects };
+      const controlPlane = { kind, url };
+      const result = { ready: isReady, readyMs, controlPlane, kubeconfig, warnings, leftOut, services, objects };
       io.out(`${JSON.stringify(result)}\n`);
       return;
     }
@@ -123,7 +134,7 @@ export class UpView {
 }
 
 function headingOf(
-  { cluster, operators, warnings, readyMs, keepsData }: ReadyView,
+  { cluster, operators, warnings, leftOut, services, readyMs, keepsData }: ReadyView,
   { env, colors }: Io,
 ): readonly string[] {
   const { title, kubeconfig, isOwn } = cluster;
@@ -134,7 +145,9 @@ function headingOf(
     ...commandsToTry(operators, kubeconfig, env).map(
       (line, index) => `${index === 0 ? 'try       ' : '          '} ${line}`,
     ),
+    ...services.map(({ operator, name, port }) => `serves     ${operator} ${name} on port ${port}`),
     `stop       ${stop}`,
     ...warnings.map((warning) => `${colors.out.yellow('caution')}    ${warning}`),
+    ...leftOut.map((reason) => `${colors.out.yellow('left out')}   ${reason}`),
   ];
 }

@@ -43,7 +43,17 @@ export type {
   KeyedContent,
 } from '../operator/command-input.ts';
 export type { CommandColumn, CommandOutput } from '../operator/command-output.ts';
-export type { DisplayedResource, DisplayState, LocalUse } from '../operator/local-use.ts';
+export type {
+  DisplayedResource,
+  DisplayState,
+  LeftOut,
+  LocalAccount,
+  LocalContext,
+  LocalDisplay,
+  LocalTrial,
+  LocalUse,
+} from '../operator/local-use.ts';
 export type { OperatorOptions, Setup } from '../operator/operator.ts';
 export type { ScratchFolder } from '../operator/scratch-folder.ts';
 export type { DeclaredService, Service, ServiceContext, ServiceReadiness } from '../operator/service.ts';
+export { withLocalTrial } from '../operator/with-local-trial.ts';
