@@ -4,6 +4,7 @@ import { ConfigMap, Lease, ValidatingWebhookConfiguration } from '@bowline/kuber
 import { describe, expect, it } from 'vitest';
 import { operators } from '../operators/operators.ts';
 import { temporaryFiles } from '../testing/child-process.test-support.ts';
+import { hooksRegistry } from '../testing/hooks.test-support.ts';
 import { install, retryUntilAdmitted } from '../testing/install.test-support.ts';
 import { Badge, bowline } from '../testing/test-operators.test-support.ts';
 
@@ -130,7 +131,8 @@ describe('bowline manifests', () => {
     ] as const) {
       const tested = await bowline([...common, ...limit, '--operators', 'badge,sticker']);
       const real = await bowline([...common, ...limit, '--operators', selected.join(',')], { registry: operators });
-      const out = `${tested.out}${real.out}`;
+      const served = await bowline([...common, ...limit, '--operators', 'hooks'], { registry: hooksRegistry });
+      const out = `${tested.out}${real.out}${served.out}`;
       const applied = await kubectl(['apply', '--server-side', '--dry-run=server', '-f', '-'], out);
       expect(applied.split('\n').filter((line) => line.endsWith('serverside-applied (server dry run)'))).toHaveLength(
         out.split(/^---$/m).length - 1,
