@@ -20,6 +20,8 @@ const Horn = defineResource({
 
 it('shows the ports of services, and removes the scratch folders of operators at the end', async () => {
   await using c = await cluster();
+  const metadata = { namespace: c.namespace, name: 'a' };
+  const sample = { apiVersion: apiVersionOf(Horn), kind: Horn.kind, metadata, spec: {} };
   const folders: string[] = [];
   const horn = defineOperator({
     name: 'horn',
@@ -41,9 +43,7 @@ it('shows the ports of services, and removes the scratch folders of operators at
       },
       { name: 'poller', run: untilAborted },
     ],
-    samples: [
-      { apiVersion: apiVersionOf(Horn), kind: Horn.kind, metadata: { namespace: c.namespace, name: 'a' }, spec: {} },
-    ],
+    samples: [sample],
   });
   await using files = await temporaryFiles();
   const KUBECONFIG = await files.write('kubeconfig', JSON.stringify(await c.kubeconfig('admin')));
