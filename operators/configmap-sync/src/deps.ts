@@ -1,5 +1,5 @@
+import type { AccessReviews } from '@bowline/runtime/access';
 import type { Read } from '@bowline/runtime/resource';
-import type { AccessReviews } from './authorization/access-reviews.ts';
 import type { config } from './config.ts';
 import type { SyncMetrics } from './metrics.ts';
 

@@ -1,8 +1,8 @@
 import { defineOperator } from '@bowline/runtime';
+import { AccessReviews } from '@bowline/runtime/access';
 import { ConfigMapSync } from './api/config-map-sync.ts';
 import { OPERATOR } from './api/names.ts';
-import { AccessReviews } from './authorization/access-reviews.ts';
-import { REVIEW_PERMISSIONS } from './authorization/permissions.ts';
+import { PERMISSIONS } from './authorization/permissions.ts';
 import { config } from './config.ts';
 import { cleanUp } from './configmapsync/cleanup.ts';
 import { reconcile } from './configmapsync/reconcile.ts';
@@ -27,5 +27,5 @@ export const configMapSync = defineOperator({
   controllers: [syncController.reconcile(reconcile).cleanup(cleanUp)],
   webhooks: [review],
   samples,
-  permissions: REVIEW_PERMISSIONS,
+  permissions: PERMISSIONS,
 });

@@ -1,3 +1,4 @@
+import { describeAccess } from '@bowline/runtime/access';
 import type { Spec } from '../api/config-map-sync.ts';
 import { namedTargets, type TargetSpec } from '../targets/resolve-targets.ts';
 
@@ -44,7 +45,7 @@ export function changeRights(before: RightsSpec, after: RightsSpec, namespace: s
     ...(before.destinationSelector ? [{}] : []),
   ];
   const rights = [...needed, ...released.map((target) => configMapRight('delete', target))];
-  return [...new Map(rights.map((right) => [describeRight(right), right])).values()];
+  return [...new Map(rights.map((right) => [describeAccess([right]), right])).values()];
 }
 
 /**
@@ -76,14 +77,4 @@ function configMapRight(verb: Right['verb'], { namespace, name }: Place): Right 
 
 function keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
   return `${namespace}/${name}`;
-}
-
-/** describeRights describes missing rights for users: `create configmaps in namespace b; …`. */
-export function describeRights(rights: readonly Right[]): string {
-  return rights.map(describeRight).join('; ');
-}
-
-function describeRight({ verb, resource, namespace, name }: Right): string {
-  const what = name === undefined ? resource : `${resource.slice(0, -1)} ${name}`;
-  return `${verb} ${what} in ${namespace === undefined ? 'every namespace' : `namespace ${namespace}`}`;
 }

@@ -1,15 +1,7 @@
 import { type ObjectKey, ServiceAccount } from '@bowline/kubernetes';
-import type { Client, Subject } from '@bowline/runtime/client';
-import type { AccessReviews } from './access-reviews.ts';
-import { describeRights, type Right } from './rights.ts';
-
-/** serviceAccountSubject returns a ServiceAccount as the subject of the API server's authorization. */
-export function serviceAccountSubject({ namespace, name }: ObjectKey): Subject {
-  return {
-    user: `system:serviceaccount:${namespace}:${name}`,
-    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
-  };
-}
+import { type AccessReviews, describeAccess, serviceAccountSubject } from '@bowline/runtime/access';
+import type { Client } from '@bowline/runtime/client';
+import type { Right } from './rights.ts';
 
 /** AccountReviewResult reports whether an account has all rights that a sync needs: the condition `Authorized`. */
 export type AccountReviewResult =
@@ -59,7 +51,7 @@ export async function reviewServiceAccount(review: ServiceAccountReview): Promis
   const unnamed = new Set(selected);
   const named = missing.filter((right) => !unnamed.has(right));
   const lacking = [
-    ...(named.length > 0 ? [describeRights(named)] : []),
+    ...(named.length > 0 ? [describeAccess(named)] : []),
     ...(named.length < missing.length ? [SELECTED_NAMESPACES] : []),
   ];
   const message = `${description} lacks permissions: ${lacking.join('; ')}; grant them with RBAC`;

@@ -1,6 +1,7 @@
 import { keyOf } from '@bowline/kubernetes';
+import { AUTHOR_NOT_REVIEWED } from '@bowline/runtime/access';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
-import { isReconciledIn } from '../authorization/author-review.ts';
+import { authors } from '../authorization/author-review.ts';
 import { copyRights, type Right, syncRights } from '../authorization/rights.ts';
 import { reviewServiceAccount } from '../authorization/service-account.ts';
 import type { Target } from '../targets/resolve-targets.ts';
@@ -13,12 +14,7 @@ import { YES } from './sync-indexes.ts';
 /** refuseUnreviewed ends the run unless a review ensures that the author has the rights that the spec needs. */
 export function refuseUnreviewed(context: SyncContext): void {
   const { namespace: name = '' } = keyOf(context.object);
-  if (isReconciledIn(context, name)) return;
-  throw refusal(
-    context,
-    'AuthorNotReviewed',
-    `the permissions of the author were not reviewed, because no webhook covers namespace ${name}; install the webhook configuration for it, use a namespace other than that of the manager, or run the manager with --trust-all-authors`,
-  );
+  if (!authors.isTrustedIn(context, name)) throw refusal(context, AUTHOR_NOT_REVIEWED, authors.unreviewed(name));
 }
 
 /**

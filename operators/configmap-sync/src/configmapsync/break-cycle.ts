@@ -1,6 +1,6 @@
 import { keyOf, keyString } from '@bowline/kubernetes';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
-import { isReconciledIn } from '../authorization/author-review.ts';
+import { authors } from '../authorization/author-review.ts';
 import { effectiveEdges } from '../cycles/effective-edges.ts';
 import { type Edge, findLoops } from '../cycles/find-loops.ts';
 import { syncEdges, syncOf, writingSyncs } from '../cycles/sync-edges.ts';
@@ -23,7 +23,11 @@ export async function breakCycle(context: SyncContext, targets: readonly Target[
   const writing = writingSyncs(list(ConfigMapSync));
   const { closing, back } = findLoops(syncEdges(syncOf(object), writing, allNamespaces(context)), key);
   if (back.length === 0) return targets;
-  const authorizer = { reviews: deps.reviews, isReviewed: (name: string) => isReconciledIn(context, name), signal };
+  const authorizer = {
+    reviews: deps.reviews,
+    isReviewed: (name: string) => authors.isTrustedIn(context, name),
+    signal,
+  };
   const effective = await effectiveEdges(back, writing, authorizer);
   const olderKeys = new Set(
     list(ConfigMapSync)

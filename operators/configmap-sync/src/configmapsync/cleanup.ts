@@ -1,7 +1,7 @@
 import { slow } from '@bowline/runtime';
+import { serviceAccountSubject } from '@bowline/runtime/access';
 import { isDeletedOnRelease } from '@bowline/runtime/writing';
 import type { Right } from '../authorization/rights.ts';
-import { serviceAccountSubject } from '../authorization/service-account.ts';
 import type { CopyView } from '../copies/copies.ts';
 import { recordKept } from './events.ts';
 import { copiesOf, release } from './release.ts';

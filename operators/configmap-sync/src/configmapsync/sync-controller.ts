@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   ConfigMap,
   keyOf,
@@ -19,10 +18,9 @@ import {
 } from '@bowline/runtime';
 import type { MetadataObject } from '@bowline/runtime/cache';
 import type { CacheReads } from '@bowline/runtime/controller';
-import { OWN_WEBHOOKS } from '@bowline/runtime/webhook';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { MANAGED_BY, MANAGER, REQUESTS } from '../api/names.ts';
-import { type ReviewConfiguration, reviewView } from '../authorization/author-review.ts';
+import { authors } from '../authorization/author-review.ts';
 import { type CopyView, copies } from '../copies/copies.ts';
 import { ownerOf } from '../copies/ownership.ts';
 import type { Deps } from '../deps.ts';
@@ -82,9 +80,7 @@ export const syncController = controller(ConfigMapSync, { concurrency: 8, timeou
     },
   })
   .watches(ValidatingWebhookConfiguration, {
-    fieldSelector: OWN_WEBHOOKS,
-    view: reviewView,
-    when: changed((before: ReviewConfiguration, after) => !isDeepStrictEqual(before, after)),
+    ...authors.configuration,
     map: (_, cache) => cache.list(ConfigMapSync).map(keyOf),
   })
   .watches(ConfigMapSync, {

@@ -1,7 +1,6 @@
 import { type ObjectKey, parseKey } from '@bowline/kubernetes';
-import type { AccessReviews } from '../authorization/access-reviews.ts';
+import { type AccessReviews, serviceAccountSubject } from '@bowline/runtime/access';
 import { syncRights } from '../authorization/rights.ts';
-import { serviceAccountSubject } from '../authorization/service-account.ts';
 import type { Edge } from './find-loops.ts';
 import type { Sync } from './sync-edges.ts';
 

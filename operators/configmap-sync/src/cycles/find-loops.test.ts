@@ -1,7 +1,7 @@
 import { VirtualClock } from '@bowline/machinery';
+import { AccessReviews } from '@bowline/runtime/access';
 import { createClient } from '@bowline/runtime/client';
 import { describe, expect, test } from 'vitest';
-import { AccessReviews } from '../authorization/access-reviews.ts';
 import { ReviewingTransport } from '../authorization/reviewing-transport.test-support.ts';
 import { effectiveEdges } from './effective-edges.ts';
 import { type Edge, findLoops } from './find-loops.ts';

@@ -1,14 +1,12 @@
-import { keyString, Namespace, type UserInfo, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
+import { keyString, Namespace, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
 import { describeProblems } from '@bowline/machinery';
 import { admit, deny, validating } from '@bowline/runtime';
-import type { Subject } from '@bowline/runtime/client';
-import { OWN_WEBHOOKS, type ValidatingResponse } from '@bowline/runtime/webhook';
+import type { ValidatingResponse } from '@bowline/runtime/webhook';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
-import { AccessReviews } from '../authorization/access-reviews.ts';
-import { isReconciledIn, REVIEW_CONDITION, reviewView } from '../authorization/author-review.ts';
+import { authors } from '../authorization/author-review.ts';
 import { namespaceAccessProblems } from '../authorization/namespace-access.ts';
-import { authorRights, changeRights, describeRights } from '../authorization/rights.ts';
+import { authorRights, changeRights } from '../authorization/rights.ts';
 import { type EdgeAuthorizer, effectiveEdges } from '../cycles/effective-edges.ts';
 import { findLoops } from '../cycles/find-loops.ts';
 import { type Sync, syncEdges, writingSyncs } from '../cycles/sync-edges.ts';
@@ -24,34 +22,24 @@ export type ReviewDeps = Pick<Deps, 'config' | 'ownNamespace' | 'namespaces'>;
  * author of a sync must have the rights to do the same. It is called when one is created or its spec changes, and for
  * nothing else: deletion never depends on it.
  */
-export const review = validating(ConfigMapSync, {
-  name: 'review',
-  operations: ['CREATE', 'UPDATE'],
-  matchConditions: [REVIEW_CONDITION],
-  failurePolicy: 'Fail',
-})
+export const review = validating(ConfigMapSync, authors.webhook)
   .using<ReviewDeps>()
   .reads(ConfigMapSync)
   .reads(Namespace, { view: 'metadata', clusterWideOnly: true })
-  .reads(ValidatingWebhookConfiguration, { fieldSelector: OWN_WEBHOOKS, view: reviewView })
+  .reads(ValidatingWebhookConfiguration, authors.configuration)
   .handle(async (request) => {
-    const { object, oldObject, namespace = '', userInfo, live, clock, signal, list, deps } = request;
+    const { object, oldObject, namespace = '', signal, list, deps } = request;
     const { spec } = object;
     const problems = [...checkSpec(spec), ...namespaceAccessProblems(spec, namespace, deps.namespaces)];
     if (problems.length > 0) return invalid(problems);
     const rights = oldObject ? changeRights(oldObject.spec, spec, namespace) : authorRights(spec, namespace);
-    // Nothing is cached: a right that was just granted counts, and one that was just revoked does not.
-    const reviews = new AccessReviews({ client: live, clock, local: deps.namespaces !== undefined, keepMs: 0 });
-    const missing = await reviews.missing(subjectOf(userInfo), rights, { signal });
-    if (missing.length > 0) {
-      return deny(
-        `${userInfo.username} lacks permissions that this ConfigMapSync needs: ${describeRights(missing)}; grant them with RBAC`,
-      );
-    }
+    const reviews = authors.reviewsOf(request);
+    const denied = await authors.denial(request, rights, reviews);
+    if (denied) return denied;
     const namespaces = deps.namespaces ? undefined : list(Namespace).map(namespaceView);
     const sync = { key: keyString({ namespace, name: object.metadata?.name ?? '' }), spec };
     // The author who is being reviewed now does not depend on the webhook configuration.
-    const isReviewed = (name: string): boolean => name === namespace || isReconciledIn(request, name);
+    const isReviewed = (name: string): boolean => name === namespace || authors.isTrustedIn(request, name);
     const cycle = await cycleOf(sync, writingSyncs(list(ConfigMapSync)), namespaces, { reviews, isReviewed, signal });
     return cycle ?? admit();
   });
@@ -78,13 +66,4 @@ async function cycleOf(
   if (!edge) return undefined;
   const message = `${edge.to} is copied back to ${edge.from} by other ConfigMapSyncs; choose another destination or name`;
   return invalid([{ field: 'spec', reason: 'FieldValueInvalid', message: `Invalid value: ${message}` }]);
-}
-
-function subjectOf({ username = '', uid, groups, extra }: UserInfo): Subject {
-  return {
-    user: username,
-    ...(uid === undefined ? {} : { uid }),
-    ...(groups === undefined ? {} : { groups }),
-    ...(extra === undefined ? {} : { extra }),
-  };
 }

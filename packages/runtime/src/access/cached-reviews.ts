@@ -8,8 +8,8 @@ export interface CachedReviewsOptions {
   readonly deniedForMs: number;
   /** The maximum number of grants, and of denials. */
   readonly maxCached: number;
-  /** The maximum number of concurrent reviews. */
-  readonly maxInFlight: number;
+  /** The maximum number of concurrent reviews; others fail. Defaults to no limit, for callers that limit them. */
+  readonly maxInFlight?: number | undefined;
 }
 
 /** Reviewed is the result of a review: what it grants, or why it grants nothing. */
@@ -18,8 +18,8 @@ export type Reviewed<Grant, Denial> =
   | { readonly granted: false; readonly value: Denial };
 
 /**
- * CachedReviews caches the results of reviews by key. Concurrent requests with the same key share one review. Failures
- * are passed to the caller and never cached. Denials are cached apart from grants, so that guesses evict no grant.
+ * CachedReviews caches the results of reviews by key. Concurrent requests with the same key share one review, which goes
+ * on if one of them is aborted. Failures are passed to the callers and never cached. Denials are cached apart from grants, so that guesses evict no grant.
  */
 export class CachedReviews<Grant, Denial> {
   readonly #granted: BoundedMap<string, Reviewed<Grant, Denial>>;
@@ -27,18 +27,29 @@ export class CachedReviews<Grant, Denial> {
   readonly #inFlight = new Map<string, Promise<Reviewed<Grant, Denial>>>();
   readonly #maxInFlight: number;
 
-  constructor({ clock, grantedForMs, deniedForMs, maxCached: maxEntries, maxInFlight }: CachedReviewsOptions) {
+  constructor(options: CachedReviewsOptions) {
+    const { clock, grantedForMs, deniedForMs, maxCached: maxEntries } = options;
     this.#granted = new BoundedMap({ maxEntries, expiry: { clock, afterMs: grantedForMs } });
     this.#denied = new BoundedMap({ maxEntries, expiry: { clock, afterMs: deniedForMs } });
-    this.#maxInFlight = maxInFlight;
+    this.#maxInFlight = options.maxInFlight ?? Number.POSITIVE_INFINITY;
   }
 
-  /** get returns the cached result of a key, or else calls `review`. It throws if the limit of reviews is reached. */
-  async get(key: string, review: () => Promise<Reviewed<Grant, Denial>>): Promise<Reviewed<Grant, Denial>> {
+  /**
+   * get returns the cached result of a key, or else that of `review`. It throws if the limit of reviews is reached, or if
+   * the signal is aborted before there is a result.
+   */
+  async get(
+    key: string,
+    review: () => Promise<Reviewed<Grant, Denial>>,
+    signal?: AbortSignal,
+  ): Promise<Reviewed<Grant, Denial>> {
     const known = this.#granted.get(key) ?? this.#denied.get(key);
     if (known) return known;
-    const pending = this.#inFlight.get(key);
-    if (pending) return await pending;
+    signal?.throwIfAborted();
+    return await unlessAborted(this.#inFlight.get(key) ?? this.#start(key, review), signal);
+  }
+
+  #start(key: string, review: () => Promise<Reviewed<Grant, Denial>>): Promise<Reviewed<Grant, Denial>> {
     if (this.#inFlight.size >= this.#maxInFlight) {
       throw new BowlineError(
         'BOWLINE_ACCESS_REVIEW',
@@ -53,6 +64,20 @@ export class CachedReviews<Grant, Denial> {
       })
       .finally(() => this.#inFlight.delete(key));
     this.#inFlight.set(key, reviewing);
-    return await reviewing;
+    return reviewing;
+  }
+}
+
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return await work;
+  let abort: () => void = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason as Error);
+  });
+  signal.addEventListener('abort', abort);
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }

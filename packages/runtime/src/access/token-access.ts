@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '@bowline/machinery';
 import type { AccessQuestion, Client, PathQuestion, Subject } from '../client/client.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { CachedReviews, type Reviewed } from './cached-reviews.ts';
+import { reviewKey } from './review-key.ts';
 
 /** TokenAccessOptions configures which tokens are accepted, and how long results are cached. */
 export interface TokenAccessOptions {
@@ -81,7 +82,7 @@ export class TokenAccess {
       const known = await this.#users.get(hashOf(token), () => this.#authenticate(token));
       if (!known.granted) return { verdict: 'unauthenticated' };
       const user = known.value;
-      const permission = await this.#permissions.get(hashOf(JSON.stringify([user, partsOf(question)])), () =>
+      const permission = await this.#permissions.get(hashOf(reviewKey(user, question)), () =>
         this.#authorize(user, question),
       );
       return permission.granted
@@ -128,11 +129,4 @@ export class TokenAccess {
 
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('base64');
-}
-
-/** partsOf returns the parts of a question in a fixed order, so that equal questions have equal keys. */
-function partsOf(question: AccessQuestion | PathQuestion): readonly (string | undefined)[] {
-  if ('path' in question) return [question.verb, question.path];
-  const { verb, group = '', resource, subresource, namespace, name } = question;
-  return [verb, group, resource, subresource, namespace, name];
 }

@@ -183,11 +183,15 @@ export type RequestCheck = (request: ApiRequest) => void;
 /** AccessQuestion describes an action whose permission is reviewed; see `Client.canI` and `Client.canSubject`. */
 export interface AccessQuestion {
   readonly verb: string;
-  readonly group?: string;
+  /** Defaults to the core group. */
+  readonly group?: string | undefined;
+  /** The lower-case plural of the kind. */
   readonly resource: string;
-  readonly subresource?: string;
-  readonly namespace?: string;
-  readonly name?: string;
+  readonly subresource?: string | undefined;
+  /** Undefined: in every namespace. */
+  readonly namespace?: string | undefined;
+  /** Undefined: under any name. */
+  readonly name?: string | undefined;
 }
 
 /** PathQuestion describes an action on a URL path that belongs to no kind, such as `get /metrics`. */

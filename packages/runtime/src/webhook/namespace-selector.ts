@@ -1,7 +1,7 @@
 import type { LabelSelector, LabelSelectorRequirement } from '@bowline/kubernetes';
 
-/** The label of every namespace with its name, set by the API server. */
-const NAMESPACE_NAME = 'kubernetes.io/metadata.name';
+/** NAMESPACE_NAME is the label of every namespace with its name. The API server sets it, and no user can change it. */
+export const NAMESPACE_NAME = 'kubernetes.io/metadata.name';
 
 /** requireNamespaces returns a namespace selector that also requires one of these namespaces. */
 export function requireNamespaces(selector: LabelSelector = {}, namespaces: readonly string[]): LabelSelector {
