@@ -1,9 +1,9 @@
 import { applyDefaults, validate } from '@bowline/machinery/schema';
 import { expect, it } from 'vitest';
-import { config } from './config.ts';
+import { type Config, config } from './config.ts';
 
 it('the configuration has defaults for everything that has one', () => {
-  expect(applyDefaults({}, config.json)).toEqual({
+  const defaults: Config = {
     webhookReceiverPort: 8443,
     webhookReceiverHost: '',
     allowUnauthenticatedWebhooks: false,
@@ -18,7 +18,8 @@ it('the configuration has defaults for everything that has one', () => {
     requireNamespaceLabel: false,
     trustAllAuthors: false,
     perObjectMetrics: false,
-  });
+  };
+  expect(applyDefaults({}, config.json)).toEqual(defaults);
 });
 
 it.each<[string, object]>([

@@ -1,7 +1,7 @@
 import type { FieldProblem } from '@bowline/machinery';
 import type { StructuralSchema } from '@bowline/machinery/schema';
 import { describe, expect, it } from 'vitest';
-import { IgnitionSync } from './ignition-sync.ts';
+import { type DiscoveredGateway, IgnitionSync } from './ignition-sync.ts';
 import { secretNames } from './secret-names.ts';
 import {
   INVALID,
@@ -103,6 +103,44 @@ describe('an IgnitionSync', () => {
   });
 });
 
+describe('the status of an IgnitionSync', () => {
+  const timestamp = '2026-01-01T00:00:00Z';
+  const gateway: DiscoveredGateway = {
+    name: 'site',
+    namespace: 'default',
+    podName: 'site-0',
+    servicePath: 'services/site',
+    syncStatus: 'Synced',
+    lastSyncTime: timestamp,
+    lastSyncDuration: '2.5s',
+    syncedCommit: '1a2b3c',
+    syncedRef: 'main',
+    agentVersion: '0.1.0',
+    agentReady: true,
+    lastScanResult: 'projects=200 config=200',
+    filesChanged: 2,
+    projectsSynced: ['overview'],
+    driftedFiles: 0,
+    message: 'synced',
+    lastSnapshot: { id: 'site-20260101-000000.tar.gz', size: '1Mi', timestamp },
+    syncHistory: [{ timestamp, commit: '1a2b3c', result: 'Synced', duration: '2.5s' }],
+  };
+  const withGateways = (discoveredGateways: readonly DiscoveredGateway[]) => ({
+    ...syncOf(minimal()),
+    status: { repoCloneStatus: 'Cloned', currentStage: 'first', pinnedHostKeys: ['SHA256:a'], discoveredGateways },
+  });
+
+  it('has up to 400 gateways, each once', () => {
+    const all = Array.from({ length: 400 }, (_, index) => ({ ...gateway, podName: `site-${index}` }));
+    expect(IgnitionSync.validate(withGateways(all))).toEqual([]);
+    expect(IgnitionSync.unknownFields(withGateways([gateway]))).toEqual([]);
+    const tooMany = [...all, { ...gateway, podName: 'site-400' }];
+    expectProblem(IgnitionSync.validate(withGateways(tooMany)), 'status.discoveredGateways', 'at most 400 items');
+    const twice = IgnitionSync.validate(withGateways([gateway, gateway]));
+    expectProblem(twice, 'status.discoveredGateways[1]', 'Duplicate value');
+  });
+});
+
 describe('a SyncProfile', () => {
   it('has defaults', () => {
     const site = profileOf(profile());
@@ -150,7 +188,7 @@ describe('secretNames', () => {
     const fields = Object.entries(schema?.properties ?? {}).flatMap(([name, field]) =>
       referencesIn(field, [...path, name]),
     );
-    const items = schema?.items ? referencesIn(schema.items as StructuralSchema, [...path, '[]']) : [];
+    const items = schema?.items ? referencesIn(schema.items, [...path, '[]']) : [];
     return [...here, ...fields, ...items];
   }
 
@@ -173,7 +211,7 @@ describe('secretNames', () => {
 });
 
 function mergedSpec(spec: Spec, changes: object): Spec {
-  return merged(spec as Record<string, unknown>, changes as Record<string, unknown>) as unknown as Spec;
+  return merged(spec, changes as Record<string, unknown>) as unknown as Spec;
 }
 
 function merged(one: Record<string, unknown>, other: Record<string, unknown>): Record<string, unknown> {
