@@ -77,7 +77,7 @@ it(`scenario 13 writes nothing after a restart with ${SYNCS} ConfigMapSyncs`, as
   const after = await versions();
   for (const [object, version] of before) expect(after.get(object), object).toBe(version);
   await untilSent('last-13');
-  // A new process writes its certificate into the webhook configuration, which the test rig recreates.
+  // A new process writes its certificate into the webhook configuration, which the test rig resets.
   const writes = (await c.writes(since)).filter((write) => !/last-13|webhookconfigurations/.test(write));
   expect(writes).toEqual([]);
 }, 60_000);

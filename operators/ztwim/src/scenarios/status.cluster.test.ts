@@ -25,6 +25,8 @@ afterAll(() => c[Symbol.asyncDispose](), 60_000);
 
 async function change(spec: object, kind: Resource<KubernetesObject> = SpireServer): Promise<void> {
   await c.clock.advance(PACE_MS);
+  // While the operator writes to the object, patches may conflict.
+  await c.idle();
   await c.admin.patch(kind, KEY, { type: 'merge', body: { spec } });
 }
 

@@ -81,14 +81,18 @@ async function configure<T extends Configuration>(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const key = keyOf(wanted);
-  // After a restart the configuration exists, with the address of the previous process.
-  const deleteConfiguration = () =>
-    c.admin.delete(kind, key).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error;
-    });
-  await deleteConfiguration();
-  await c.admin.create(kind, limitedToTest(wanted, c.namespace));
-  c.onDispose(deleteConfiguration);
+  const limited = limitedToTest(wanted, c.namespace);
+  if (await c.admin.find(kind, key)) {
+    // After a restart, with the address of the previous process. It must always exist: operators may depend on it.
+    await c.admin.patch(kind, key, { type: 'merge', body: { webhooks: limited.webhooks } });
+  } else {
+    await c.admin.create(kind, limited);
+    c.onDispose(() =>
+      c.admin.delete(kind, key).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      }),
+    );
+  }
   await waitFor(`the API server to call ${key.name}`, () => isCalled(c, kind, key.name), signal);
 }
 
