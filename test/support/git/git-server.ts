@@ -131,8 +131,8 @@ function fail(fault: GitFault, request: IncomingMessage, response: ServerRespons
 function endlessPack(request: IncomingMessage, response: ServerResponse): true {
   response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-result' });
   response.write(packet('packfile\n'));
-  // A pack with 2³¹ objects, of which the first is a stored (not compressed) blob of 2⁴⁰ bytes.
-  const start = Buffer.from('5041434b000000027fffffff', 'hex');
+  // A pack with one object: a stored (not compressed) blob of 2³⁹ bytes.
+  const start = Buffer.from('5041434b0000000200000001', 'hex');
   const size = Buffer.from([0xb0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01]);
   response.write(sideband(Buffer.concat([start, size, Buffer.from([0x78, 0x01])])));
   const stored = Buffer.alloc(32_768, 7);
