@@ -1,4 +1,5 @@
 import { installTools, toolSets } from '../kubectl/tools.ts';
+import { ensureOpenSsh } from './git/ensure-openssh.ts';
 import { ensureKubelet } from './kubelet/ensure-kubelet.ts';
 import { ensureMoto } from './moto/ensure-moto.ts';
 import { ensurePkcs11js } from './pkcs11js/ensure-pkcs11js.ts';
@@ -15,6 +16,7 @@ export async function prepareTools(): Promise<void> {
   await ensureMoto();
   await ensureKubelet();
   await ensureSoftHsm();
+  await ensureOpenSsh();
   await ensurePkcs11js();
   await spirePrograms();
   for (const set of toolSets) await installTools(set);

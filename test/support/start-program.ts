@@ -22,6 +22,8 @@ export type ProgramOptions = Readiness & {
   readonly args: readonly string[];
   /** Its whole environment: nothing is inherited. */
   readonly env: NonNullable<SpawnOptions['env']>;
+  /** The user and group that it runs as. Defaults to those of this process. */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
 };
 
 /** RunningProgram is a program that was started; disposing of it stops it. */
@@ -38,8 +40,8 @@ const MAX_LINES = 40;
  * it exits when its standard input closes, it does so however this process ends.
  */
 export async function startProgram(options: ProgramOptions): Promise<RunningProgram> {
-  const { name, program, args, env } = options;
-  const child = spawn(program, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const { name, program, args, env, user } = options;
+  const child = spawn(program, args, { env, ...user, stdio: ['pipe', 'pipe', 'pipe'] });
   const end = (): void => void child.kill('SIGKILL');
   process.once('exit', end);
   const gone = once(child, 'close');

@@ -153,7 +153,6 @@ export class Operations implements AsyncDisposable {
       this.#waiting.delete(source);
       const operation = source.next();
       if (!operation) continue;
-      // The rest of its operations wait until the other sources had their turn.
       if (source.hasWanted) this.#waiting.add(source);
       const running = this.#execute(operation).finally(() => {
         this.#running.delete(running);
@@ -182,6 +181,8 @@ export class Operations implements AsyncDisposable {
         operation.failed(error, error instanceof GitError && OF_ONE_OPERATION.has(error.reason));
     }
     source.running = undefined;
+    // What else it has to do comes after the sources that waited meanwhile.
+    if (this.#waiting.delete(source)) this.#waiting.add(source);
     this.#options.observe?.({
       operation: operation.name.split(' ', 1)[0] ?? '',
       result,
