@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { cleanGitEnvironment } from './git-program.ts';
 
@@ -36,6 +37,7 @@ export async function runBackend(
   });
   child.stdin.on('error', () => undefined);
   request.pipe(child.stdin);
+  const closed = once(response, 'close');
   response.on('close', () => child.kill());
   let head: Buffer | undefined = Buffer.alloc(0);
   for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
@@ -49,7 +51,7 @@ export async function runBackend(
       head = undefined;
     }
     backend.sentBytes += body.length;
-    if (!response.write(body)) await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
+    if (!response.write(body)) await Promise.race([once(response, 'drain'), closed]);
   }
   response.end();
 }

@@ -186,6 +186,25 @@ else {
     });
   });
 
+  it('holds neither a pack nor a file in memory', async () => {
+    // The limit of the runner is the check: git ends with TooLarge if it, with its helpers, needs more than a large file has.
+    await using fixture = await gitFixture({ maxMemoryMiB: 20 });
+    const { remote, local } = fixture;
+    // The server must not spend its time on compressing noise.
+    await remote.git('config', 'core.bigFileThreshold', '1k');
+    await remote.git('config', 'core.compression', '0');
+    const commit = await remote.commit({ large: randomBytes(16 * 2 ** 20), other: 'small' });
+    const { connection } = await fixture.open();
+    await local.fetchCommit({ commit }, { connection });
+    const hashes = (await collect(local.listTree(commit))).map(({ hash }) => hash);
+    await local.fetchBlobs(hashes, { commit }, { connection });
+    let largest = 0;
+    for await (const { content } of local.readBlobs(hashes)) {
+      for await (const chunk of content) largest = Math.max(largest, chunk.length);
+    }
+    expect(largest).toBeLessThanOrEqual(2 ** 20);
+  });
+
   describe('a server with fewer features', () => {
     it('that does not filter sends everything at once', async () => {
       await using fixture = await gitFixture();
