@@ -2,7 +2,12 @@
 export type GitCredentials =
   | { readonly type: 'none' }
   /** HTTP basic authentication; also with an installation token of a GitHub App. */
-  | { readonly type: 'token'; readonly username: string; readonly token: string }
+  | {
+      readonly type: 'token';
+      readonly token: string;
+      /** Defaults to `x-access-token`, which Git servers accept next to a token. */
+      readonly username?: string | undefined;
+    }
   | {
       readonly type: 'ssh';
       /** In a format that OpenSSH reads, without a passphrase. */
@@ -18,6 +23,3 @@ export interface GitProxy {
   /** Hosts to connect to directly, separated by commas. Defaults to none. */
   readonly no?: string | undefined;
 }
-
-/** DEFAULT_USERNAME is the user name that Git servers expect next to a token. */
-export const DEFAULT_USERNAME = 'x-access-token';

@@ -27,7 +27,7 @@ else {
   it('authenticates with a token, and is AuthenticationFailed with a wrong one or without one', async () => {
     await using fixture = await gitFixture({ auth });
     const commit = await fixture.remote.commit({ a: 'a' });
-    const token = { type: 'token', username: auth.username } as const;
+    const token = { type: 'token' } as const;
     // Secrets often end with a line end.
     const { connection } = await fixture.open({ ...token, token: 'right\n' });
     expect((await fixture.local.resolve(['main'], { connection })).get('main')?.commit).toBe(commit);

@@ -12,7 +12,8 @@ export async function httpSettings(
   const http = `http.${url.origin}/`;
   const settings: GitSetting[] = [];
   if (credentials.type === 'token') {
-    const basic = Buffer.from(`${credentials.username}:${credentials.token.trim()}`).toString('base64');
+    const { username = 'x-access-token', token } = credentials;
+    const basic = Buffer.from(`${username}:${token.trim()}`).toString('base64');
     settings.push([`${http}.extraHeader`, `Authorization: Basic ${basic}`]);
   }
   if (ca !== undefined) {

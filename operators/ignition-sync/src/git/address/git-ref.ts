@@ -15,13 +15,18 @@ export function isCommitHash(text: string): boolean {
   return COMMIT.test(text);
 }
 
+/** isValidRef reports whether a ref is a hash or a valid name. */
+export function isValidRef(ref: string): boolean {
+  return COMMIT.test(ref) || (ref.length > 0 && ref.length <= MAX_LENGTH && !FORBIDDEN.test(ref));
+}
+
 /**
  * parseRef checks a ref by git's rules for names, so that no ref is taken for an option, a pattern or an expression. A short name
  * stands for a tag, or else for a branch.
  */
 export function parseRef(ref: string): ParsedRef {
   if (COMMIT.test(ref)) return { kind: 'commit', commit: ref.toLowerCase() };
-  if (ref.length === 0 || ref.length > MAX_LENGTH || FORBIDDEN.test(ref)) {
+  if (!isValidRef(ref)) {
     throw new GitError('RefNotFound', 'the ref is not a valid name', {
       remedy: 'use a tag, a branch, refs/heads/…, refs/tags/… or a commit of 40 hex digits in git.ref',
     });

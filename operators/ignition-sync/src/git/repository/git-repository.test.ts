@@ -29,7 +29,16 @@ else {
       const tag = await remote.git('rev-parse', 'refs/tags/v1');
       const { connection } = await fixture.open();
       const before = server.requests.length;
-      const refs = ['main', 'v1', 'both', 'refs/heads/both', 'refs/tags/v1', first.toUpperCase(), 'missing'];
+      const refs = [
+        'main',
+        'v1',
+        'both',
+        'refs/heads/both',
+        'refs/tags/v1',
+        first.toUpperCase(),
+        'missing',
+        '--exec=x',
+      ];
       const resolved = await local.resolve(refs, { connection });
       expect(Object.fromEntries(resolved)).toEqual({
         main: { commit: second, name: 'refs/heads/main', tag: undefined },
@@ -41,6 +50,18 @@ else {
       });
       // The capabilities and the list of refs.
       expect(server.requests.length - before).toBe(2);
+    });
+
+    it('is RefNotFound for a ref that the server does not have, and for one that is not valid', async () => {
+      await using fixture = await gitFixture();
+      await fixture.remote.commit(FILES);
+      const { connection } = await fixture.open();
+      await expect(fixture.local.resolveRef('missing', { connection })).rejects.toMatchObject({
+        message: `RefNotFound: ${fixture.server.host} has neither a tag nor a branch missing; push it, or correct git.ref`,
+      });
+      await expect(fixture.local.resolveRef('--exec=x', { connection })).rejects.toMatchObject({
+        reason: 'RefNotFound',
+      });
     });
 
     it('asks no server about hashes', async () => {

@@ -101,7 +101,7 @@ class ByteSource {
   async #next(): Promise<Buffer> {
     const { done, value } = await this.#chunks.next();
     if (done) throw unexpected();
-    return value as Buffer;
+    return value;
   }
 }
 

@@ -1,4 +1,4 @@
-import { parseRef } from '../address/git-ref.ts';
+import { isValidRef, parseRef } from '../address/git-ref.ts';
 import { GitError } from '../errors/git-error.ts';
 import type { GitConnection } from '../runner/git-connection.ts';
 import type { GitRunner } from '../runner/git-runner.ts';
@@ -17,7 +17,7 @@ const MAX_REFS = 1_000;
 
 /**
  * resolveRefs resolves refs with one request to the remote, or none if all are hashes. The result has no entry for a ref that the
- * remote does not have, or whose name is not valid.
+ * remote does not have or whose name is not valid: users that share a request must not fail because of the ref of another one.
  */
 export async function resolveRefs(
   runner: GitRunner,
@@ -32,7 +32,8 @@ export async function resolveRefs(
   const result = new Map<string, ResolvedRef>();
   const named = new Map<string, readonly string[]>();
   for (const ref of refs) {
-    const parsed = parseRef(ref);
+    const parsed = isValidRef(ref) ? parseRef(ref) : undefined;
+    if (parsed === undefined) continue;
     if (parsed.kind === 'commit') result.set(ref, { commit: parsed.commit, name: undefined, tag: undefined });
     else named.set(ref, parsed.candidates);
   }

@@ -37,7 +37,7 @@ export class GitProcess {
   readonly #trace: HttpTrace;
   readonly #stderr: Buffer[] = [];
   #stderrBytes = 0;
-  #stopReason: unknown;
+  #stopReason: Error | undefined;
   #killTimer: Timer | undefined;
   readonly stdin: Writable;
   readonly stdout: Readable;
@@ -69,7 +69,7 @@ export class GitProcess {
   /** stop ends the process group; `ended` then rejects with the reason. */
   stop(reason: unknown): void {
     if (this.#stopReason !== undefined) return;
-    this.#stopReason = reason ?? new Error('stopped');
+    this.#stopReason = reason instanceof Error ? reason : new Error('git was stopped', { cause: reason });
     this.#signalGroup('SIGTERM');
     this.#killTimer = this.#options.clock.setTimer(KILL_AFTER_MS, () => this.#signalGroup('SIGKILL'));
     // A reader that waits for output must not wait for a process that ignores the signal.
@@ -153,10 +153,13 @@ function timeoutError(host: string | undefined, timeoutMs: number): GitError {
 }
 
 function sizeError(host: string | undefined, limit: 'transfer' | 'memory', limits: TransferLimits): GitError {
-  const bytes = limit === 'transfer' ? limits.maxTransferBytes : limits.maxMemoryBytes;
-  const what = limit === 'transfer' ? 'sends' : 'makes git use';
-  return new GitError('TooLarge', `${host ?? 'the repository'} ${what} more than ${Math.round(bytes / 2 ** 20)} MiB`, {
+  const isTransfer = limit === 'transfer';
+  const mebibytes = Math.round((isTransfer ? limits.maxTransferBytes : limits.maxMemoryBytes) / 2 ** 20);
+  const what = isTransfer ? `sends more than ${mebibytes} MiB` : `makes git use more than ${mebibytes} MiB of memory`;
+  return new GitError('TooLarge', `${host ?? 'the repository'} ${what}`, {
     host,
-    remedy: 'increase maxRepositoryMiB if the repository is expected to be this large, or make it smaller',
+    remedy: isTransfer
+      ? 'increase maxRepositoryMiB if the repository is expected to be this large, or make it smaller'
+      : 'remove refs and large files that are not needed from the repository',
   });
 }

@@ -114,13 +114,10 @@ else {
       const commit = await remote.commit({ a: 'a' });
       server.fault = { kind: 'endless-pack' };
       const { connection } = await fixture.open();
-      const before = process.memoryUsage.rss();
       await expect(local.fetchCommit({ commit }, { connection })).rejects.toMatchObject({
         reason: 'TooLarge',
         message: expect.stringContaining(`${server.host} sends more than 8 MiB`),
       });
-      // The pack goes to a file and never through this process, which also runs the server.
-      expect(process.memoryUsage.rss() - before).toBeLessThan(256 * 2 ** 20);
       server.fault = undefined;
       await local.fetchCommit({ commit }, { connection });
       expect(await readdir(join(local.folder, 'objects', 'pack'))).not.toContainEqual(expect.stringMatching(/^tmp_/));

@@ -84,7 +84,7 @@ it('is taken over 60 s after the last touch, and not before', async () => {
 
 it('is taken over by one of many', async () => {
   await using store = await temporaryStore();
-  await store.lock('dead');
+  const dead = await store.lock('dead');
   await setAge(store.path, 120);
   let held = 0;
   let most = 0;
@@ -104,6 +104,7 @@ it('is taken over by one of many', async () => {
     expect(done).toBe(true);
   }, waiting);
   await all;
+  await dead[Symbol.asyncDispose]();
   expect(most).toBe(1);
   expect(await readdir(store.folder)).toEqual([]);
 });
