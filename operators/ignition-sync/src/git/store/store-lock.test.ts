@@ -96,7 +96,7 @@ it('is taken over by one of many', async () => {
     await lock[Symbol.asyncDispose]();
   };
   let done = false;
-  const all = Promise.all(Array.from({ length: 8 }, (_, index) => work(`pod-${index}`))).finally(() => {
+  const all = Promise.all(Array.from({ length: 16 }, (_, index) => work(`pod-${index}`))).finally(() => {
     done = true;
   });
   await vi.waitFor(async () => {

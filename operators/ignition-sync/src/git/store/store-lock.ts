@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, link, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { between, type Clock, type Random, systemClock, systemRandom, type Timer } from '@bowline/machinery';
 
 /** StoreLockOptions configures how to wait for a lock. */
@@ -29,7 +29,8 @@ const POLL_MS = 1_000;
 /**
  * lockStore waits until this process holds the lock file of an object store that pods on several nodes share. The file belongs to
  * whoever created it, and is touched every 10 s. It is taken over when its time is 60 s behind that of a file that is written now:
- * both times come from the same file server, so the clocks of the nodes do not matter.
+ * both times come from the same file server, so the clocks of the nodes do not matter. A holder that was suspended for longer than
+ * that may write for up to 10 s beside the new one: git's own locks keep the repository intact then, and one of the two fetches fails.
  */
 export async function lockStore(path: string, options: StoreLockOptions): Promise<StoreLock> {
   const { clock = systemClock, random = systemRandom, signal, onWait } = options;
@@ -41,8 +42,8 @@ export async function lockStore(path: string, options: StoreLockOptions): Promis
     const found = await readLock(path);
     if (found === undefined) continue; // released in between
     if (found.time <= (await timeNow(path)) - STALE_MS) {
-      await takeAway(path, found);
-      continue;
+      const taken = await takeOver(path, found, options.holder);
+      if (taken) return hold(path, taken, clock, signal);
     }
     if (found.holder !== notified) onWait?.(found.holder);
     notified = found.holder;
@@ -138,24 +139,29 @@ async function timeNow(path: string): Promise<number> {
   }
 }
 
-/** takeAway removes a stale lock. It is renamed first: of several processes, one gets it, and it is put back if it is another one. */
-async function takeAway(path: string, stale: FoundLock): Promise<void> {
-  const aside = `${path}.${randomBytes(6).toString('hex')}`;
-  try {
-    await rename(path, aside);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
+/**
+ * takeOver replaces a stale lock by ours, or returns undefined if another process does so or the lock has changed. A second file
+ * admits one process at a time, and a rename never leaves a moment without a lock in which a third process could create one.
+ */
+async function takeOver(path: string, stale: FoundLock, holder: string): Promise<FileHandle | undefined> {
+  const guard = `${path}.takeover`;
+  const guardFile = await create(guard, holder);
+  if (!guardFile) {
+    const found = await readLock(guard);
+    // A process ended while it took over.
+    if (found && found.time <= (await timeNow(path)) - STALE_MS) await rm(guard, { force: true });
+    return undefined;
   }
-  const taken = await stat(aside);
-  // Its holder touches it by writing, so a lock that is in use again has a later time.
-  if (taken.ino !== stale.inode || taken.mtimeMs !== stale.time) await putBack(aside, path);
-  await rm(aside, { force: true });
-}
-
-/** If another process has created a lock meanwhile, that one counts; the holder of the other one notices it. */
-async function putBack(aside: string, path: string): Promise<void> {
-  await link(aside, path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
+  try {
+    const current = await readLock(path);
+    // Its holder touches it by writing, so a lock that is in use again has a later time.
+    if (current?.inode !== stale.inode || current.time !== stale.time) return undefined;
+    const own = `${path}.${randomBytes(6).toString('hex')}`;
+    const file = await create(own, holder);
+    await rename(own, path);
+    return file;
+  } finally {
+    await guardFile.close();
+    await rm(guard, { force: true });
+  }
 }
