@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { readdirSync } from 'node:fs';
 import { chmod, chown, copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { ensureOpenSsh } from '../../../../../test/support/git/ensure-openssh.ts';
 import { availableGit } from '../../../../../test/support/git/git-program.ts';
 import { startSshd } from '../../../../../test/support/git/start-sshd.ts';
+import { findNssWrapper } from '../runner/passwd-entry.ts';
 
 const git = await availableGit();
 const openSsh = await ensureOpenSsh();
@@ -53,10 +53,6 @@ function runAsUnknownUser(program: string, args: readonly string[]): Promise<str
   });
 }
 
-function isInstalled(): boolean {
-  return readdirSync('/usr/lib', { recursive: true }).some((name) => String(name).endsWith('libnss_wrapper.so'));
-}
-
 const skipped = whySkipped();
 if (skipped !== undefined) it.skip(`a user without a passwd entry: ${skipped}`, () => undefined);
 else {
@@ -71,7 +67,7 @@ else {
       const args = [bundle.home, sshd.urlOf('plant.git'), sshd.clientKey];
       expect(await runAsUnknownUser(bundle.program, [...args, library])).toBe(commit);
       // Where the library is installed, it is found without being named.
-      if (isInstalled()) return;
+      if ((await findNssWrapper()) !== undefined) return;
       expect(await runAsUnknownUser(bundle.program, args)).toContain(
         `OpenSSH cannot run as user ${UID}, which has no passwd entry; use an image that contains libnss-wrapper`,
       );

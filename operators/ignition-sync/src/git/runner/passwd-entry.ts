@@ -21,7 +21,7 @@ export async function passwdEntry(options: {
   readonly library: string | undefined;
 }): Promise<PasswdEntry> {
   if (process.getuid === undefined || process.getgid === undefined || hasEntry()) return { env: {}, isMissing: false };
-  const library = options.library ?? (await findLibrary());
+  const library = options.library ?? (await findNssWrapper());
   if (library === undefined) return { env: {}, isMissing: true };
   const passwd = join(options.folder, 'passwd');
   const group = join(options.folder, 'group');
@@ -40,7 +40,8 @@ function hasEntry(): boolean {
   }
 }
 
-async function findLibrary(): Promise<string | undefined> {
+/** findNssWrapper returns the path of the system's nss_wrapper, if it is installed. */
+export async function findNssWrapper(): Promise<string | undefined> {
   const machines = (await readdir('/usr/lib').catch(() => [])).filter((name) => name.includes('-linux-'));
   const folders = [...machines.map((name) => join('/usr/lib', name)), '/usr/lib64', '/usr/lib'];
   for (const path of folders.flatMap((folder) => NAMES.map((name) => join(folder, name)))) {
