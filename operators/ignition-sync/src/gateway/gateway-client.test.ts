@@ -366,6 +366,18 @@ describe('the gateway of a pod', () => {
     expect(await r.client.projectNames(signal)).toEqual(['overview']);
   });
 
+  it('reports which of the placed projects it has not loaded', async () => {
+    await using r = await rig();
+    expect(await r.client.missingProjects(['overview', 'mixer', 'Line-1'], signal)).toEqual(['mixer', 'Line-1']);
+    expect(await r.client.missingProjects(['overview', 'line-1'], signal)).toEqual([]);
+  });
+
+  it.each([403, 404] as const)('misses no project if it responds with %s', async (status) => {
+    await using r = await rig();
+    await r.fail({ status });
+    expect(await r.client.missingProjects(['mixer'], signal)).toEqual([]);
+  });
+
   it('may lack these endpoints', async () => {
     await using r = await rig();
     await r.fail({ method: 'GET', status: 404 });

@@ -104,6 +104,21 @@ export class GatewayClient {
     return await this.#list('/data/api/v1/projects/names', readNames, signal);
   }
 
+  /**
+   * missingProjects returns the placed projects that the gateway has not loaded. It returns none if the gateway does not
+   * list its projects, for whatever reason: that shows nothing about the projects.
+   */
+  async missingProjects(placed: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
+    try {
+      const names = await this.projectNames(signal);
+      return names ? placed.filter((name) => !names.includes(name)) : [];
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      this.#calls.log.warn('cannot list the projects of the gateway', { reason: error.message });
+      return [];
+    }
+  }
+
   /** designers returns the connected Designers; undefined if the gateway does not list them. */
   async designers(signal: AbortSignal): Promise<readonly DesignerSession[] | undefined> {
     return await this.#list('/data/api/v1/designers', readDesigners, signal);

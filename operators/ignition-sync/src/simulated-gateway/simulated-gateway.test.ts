@@ -139,6 +139,24 @@ describe('a scan', () => {
   });
 });
 
+describe('automatic scans', () => {
+  it('load what was placed, at their interval, and stop when they are turned off', async () => {
+    const clock = new VirtualClock();
+    await using folder = await started({ clock });
+    await folder.gateway.change({ automaticScanMs: 1_000 });
+    await folder.place('projects/mixer/project.json', {});
+    await clock.advance(999);
+    await folder.gateway.idle();
+    expect(folder.gateway.loads).toHaveLength(2);
+    await clock.advance(1);
+    await folder.gateway.idle();
+    const load = folder.gateway.loads.find(({ folder: loaded }) => loaded === 'projects');
+    expect(load).toMatchObject({ trigger: 'automatic', projects: ['line-1', 'mixer', 'overview'] });
+    await folder.gateway.change({ automaticScanMs: 0 });
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
+
 describe('a scan lock', () => {
   it.each([undefined, [], { acquireTimeout: 'soon' }, { holdTimeout: -1 }])(
     'needs a JSON object (%j)',
@@ -184,6 +202,19 @@ describe('the first start', () => {
     await using again = new SimulatedGateway({ dataFolder, apiKeyFile, tls: false });
     await again.start();
     expect(await folder.read(path)).toContain('git');
+  });
+
+  it('is visible: a gateway that is starting answers with 503', async () => {
+    const clock = new VirtualClock();
+    await using folder = await gatewayFolder({ tls: false, clock });
+    await folder.gateway.change({ scanMs: 1_000 });
+    const start = folder.gateway.start();
+    while (clock.pendingTimers < 2) await new Promise((resolve) => setImmediate(resolve));
+    expect((await call(folder, '/system/gwinfo')).status).toBe(503);
+    expect(await (await call(folder, '/StatusPing')).json()).toEqual({ state: 'STARTING' });
+    await clock.advance(1_000);
+    await start;
+    expect((await call(folder, '/system/gwinfo')).status).toBe(200);
   });
 
   it('needs a data folder', async () => {

@@ -216,7 +216,7 @@ export class SimulatedGateway implements AsyncDisposable {
       this.#active.add(work);
       void work.finally(() => this.#active.delete(work));
     };
-    if (!this.#isSecure) return limited(createHttpServer(LIMITS, onRequest));
+    if (!this.#isSecure) return this.#limited(createHttpServer(LIMITS, onRequest));
     const authority = await createCertificateAuthority({ commonName: 'simulated Ignition gateway' });
     const { certificatePem: cert, keyPem: key } = await issueCertificate({
       authority,
@@ -225,7 +225,14 @@ export class SimulatedGateway implements AsyncDisposable {
       ipAddresses: ['127.0.0.1'],
       usages: ['server'],
     });
-    return limited(createHttpsServer({ ...LIMITS, cert, key }, onRequest));
+    return this.#limited(createHttpsServer({ ...LIMITS, cert, key }, onRequest));
+  }
+
+  #limited(server: Server): Server {
+    server.maxConnections = MAX_CONNECTIONS;
+    // Without a listener, a connection that cannot be accepted would end the process.
+    server.on('error', (error) => this.#log.warn('the simulated gateway could not accept a connection', { error }));
+    return server;
   }
 
   async #listen(port: number): Promise<void> {
@@ -305,11 +312,6 @@ export class SimulatedGateway implements AsyncDisposable {
   #write(entry: object): void {
     this.#journal.write({ time: new Date(this.#clock.now()).toISOString(), ...entry });
   }
-}
-
-function limited(server: Server): Server {
-  server.maxConnections = MAX_CONNECTIONS;
-  return server;
 }
 
 function digest(text: string): Buffer {
