@@ -1,4 +1,4 @@
-import { isObject } from '@bowline/machinery';
+import { isObject, type JsonObject } from '@bowline/machinery';
 
 /** DesignerSession is a Designer that is connected to the gateway. */
 export interface DesignerSession {
@@ -20,7 +20,7 @@ export function readItems(value: unknown): readonly unknown[] | undefined {
 /** readDesigners returns the sessions in a response of the gateway; undefined if it has another form. */
 export function readDesigners(value: unknown): readonly DesignerSession[] | undefined {
   return readItems(value)?.map((item) => {
-    const { id, user, project } = isObject(item) ? item : {};
+    const { id, user, project }: JsonObject = isObject(item) ? item : {};
     return { id: textOf(id) ?? '', user: textOf(user) ?? '', project: textOf(project) };
   });
 }

@@ -135,7 +135,8 @@ function stableText(value: JsonObject): string {
   const { attributes, ...rest } = value;
   if (!isObject(attributes)) return JSON.stringify(value);
   const kept = Object.entries(attributes).filter(([key]) => !REWRITTEN.some((each) => each === key));
-  return JSON.stringify({ ...rest, attributes: Object.fromEntries(kept) });
+  // A gateway adds the attributes to a file that has none.
+  return JSON.stringify(kept.length === 0 ? rest : { ...rest, attributes: Object.fromEntries(kept) });
 }
 
 /** Lengths separate names and contents: no two different folders give the same sequence. */

@@ -106,6 +106,17 @@ describe('a scan', () => {
     expect(await folder.read(`${VIEW}/resource.json`)).toBe(rewritten);
   });
 
+  it('does not take the attributes that it adds for a change', async () => {
+    await using folder = await started();
+    await folder.place(`${VIEW}/resource.json`, { files: ['view.json'] });
+    const { hash } = await loadProjects(folder.dataFolder);
+    await scan(folder);
+    expect(folder.gateway.loads[0]).toMatchObject({ hash, rewritten: 1 });
+    expect(await folder.read(`${VIEW}/resource.json`)).toContain('lastModification');
+    await scan(folder);
+    expect(folder.gateway.loads[0]).toMatchObject({ hash, rewritten: 0 });
+  });
+
   it('that is requested during a scan is done afterwards', async () => {
     const clock = new VirtualClock();
     await using folder = await started({ clock });
