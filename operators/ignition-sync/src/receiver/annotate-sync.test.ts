@@ -10,6 +10,7 @@ import { sync } from './receiver.test-support.ts';
 const KEY = { namespace: 'plant', name: 'site' };
 const PATH = '/apis/sync.ignition.io/v1alpha1/namespaces/plant/ignitionsyncs/site';
 const payload: RefPayload = { kind: 'ref', source: 'github', ref: 'v2', isBranch: false };
+const NOT_FOUND = { kind: 'Status', reason: 'NotFound', details: { kind: 'ignitionsyncs', name: 'site' } };
 const decide = (current: WebhookTarget): Decision => decideRequest(payload, current, 0);
 
 /** SyncServer stores one IgnitionSync, with the optimistic locking of the API server. */
@@ -26,7 +27,7 @@ class SyncServer implements Transport {
     this.requests.push(`${method} ${path}`);
     if (method === 'PATCH') this.beforePatch();
     if (this.failWith !== undefined) return respond(this.failWith, { kind: 'Status' });
-    if (!this.stored || !path.startsWith(PATH)) return respond(404, { kind: 'Status', reason: 'NotFound' });
+    if (!this.stored || !path.startsWith(PATH)) return respond(404, NOT_FOUND);
     if (method === 'PATCH') {
       const patch = JSON.parse(String(body)) as { metadata: { uid: string; resourceVersion: string } };
       this.patches.push(patch);

@@ -8,7 +8,7 @@ import { MAX_DELIVERIES } from './webhook-handler.ts';
 it('counts the requests of a bounded number of paths', async () => {
   const clock = new VirtualClock();
   const limit = new RateLimit({ perMinute: 1, clock });
-  for (let path = 0; path < MAX_PATHS + 100; path++) expect(limit.take(String(path))).toBeUndefined();
+  for (let path = 0; path < MAX_PATHS + 100; path++) limit.take(String(path));
   expect(limit.size).toBe(MAX_PATHS);
   expect(limit.take(String(MAX_PATHS))).toBe(60);
   await clock.advance(60_000);

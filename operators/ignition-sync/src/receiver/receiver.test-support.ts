@@ -79,9 +79,11 @@ export function receiverWorld({ hmac = HMAC, token, ...options }: WorldOptions =
     errors: [] as string[],
   };
   const { syncs, own, calls, written, counts } = world;
+  const globalSecret = hmac === null ? undefined : secretOf(hmac);
+  const bearer = token === undefined ? undefined : secretOf(token);
   const secrets: ReceiverSecrets = {
-    hmac: () => (hmac === null ? undefined : secretOf(hmac)),
-    token: () => (token === undefined ? undefined : secretOf(token)),
+    hmac: () => globalSecret,
+    token: () => bearer,
     ofSync: (key) => own.get(pathOf(key)),
   };
   const annotate = (
