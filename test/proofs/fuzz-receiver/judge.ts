@@ -79,14 +79,11 @@ export function isAuthentic(mode: Mode, { headers, body }: HostileRequest, name:
   for (const secret of secrets) {
     if (secret === undefined) continue;
     const hex = createHmac('sha256', secret).update(body).digest('hex');
-    const accepted = [
-      headers['x-hub-signature-256']?.replace(/^sha256=(.*)$/s, (_, digits: string) => digits.toLowerCase()),
-      headers['x-hub-signature']?.replace(/^sha256=(.*)$/s, (_, digits: string) => digits.toLowerCase()),
-    ];
-    const hasPrefix = [headers['x-hub-signature-256'], headers['x-hub-signature']].map((value) =>
-      value?.startsWith('sha256='),
+    const prefixed = [headers['x-hub-signature-256'], headers['x-hub-signature']];
+    const signatures = prefixed.map((value) =>
+      value?.startsWith('sha256=') ? value.slice(7).toLowerCase() : undefined,
     );
-    if (accepted.some((digits, index) => hasPrefix[index] === true && digits === hex)) return true;
+    if (signatures.includes(hex)) return true;
     if (headers['x-gitea-signature']?.toLowerCase() === hex) return true;
     if (headers['x-gitlab-token'] === secret) return true;
   }

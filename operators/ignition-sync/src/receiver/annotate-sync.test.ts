@@ -1,4 +1,4 @@
-import { applyMergePatch, type JsonObject } from '@bowline/machinery';
+import { applyMergePatch } from '@bowline/machinery';
 import { createClient, type Transport, type TransportRequest, type TransportResponse } from '@bowline/runtime/client';
 import { expect, it } from 'vitest';
 import { CR_ANNOTATIONS } from '../api/names.ts';
@@ -40,7 +40,7 @@ class SyncServer implements Transport {
   }
 
   /** change stores a newer version. */
-  change(metadata: JsonObject = {}, spec = this.stored?.spec): void {
+  change(metadata: WebhookTarget['metadata'] = {}, spec = this.stored?.spec): void {
     const resourceVersion = String(Number(this.stored?.metadata?.resourceVersion ?? 0) + 1);
     const stored = { ...this.stored?.metadata, ...metadata, resourceVersion };
     if (spec) this.stored = { metadata: stored, spec };

@@ -1,5 +1,4 @@
-import type { Client } from '@bowline/runtime/client';
-import { isConflict, isNotFound } from '@bowline/runtime/client';
+import { type Client, isConflict, isNotFound } from '@bowline/runtime/client';
 import { IgnitionSync } from '../api/ignition-sync.ts';
 import type { SyncKey } from './authenticator.ts';
 import type { Decision, WebhookTarget } from './decide-request.ts';

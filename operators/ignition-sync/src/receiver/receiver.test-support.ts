@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { type Clock, VirtualClock } from '@bowline/machinery';
+import { VirtualClock } from '@bowline/machinery';
 import type { Counter, Log } from '@bowline/runtime';
 import { silentLog } from '@bowline/runtime/manager';
 import type { ReceiverSecrets, SyncKey } from './authenticator.ts';
@@ -37,7 +37,6 @@ export interface WorldOptions
   readonly hmac?: string | null;
   /** Defaults to none. */
   readonly token?: string;
-  readonly clock?: Clock;
 }
 
 /** ReceiverWorld is a handler with the IgnitionSyncs that it receives webhooks for. */
