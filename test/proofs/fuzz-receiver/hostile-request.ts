@@ -47,7 +47,9 @@ export function hostileRequest(random: Random, mode: Mode): HostileRequest {
   // Many paths, so that what is remembered about them reaches its bound.
   if (chance(random, 0.1)) target.url = `/webhook/plant/x${integerBelow(random, 1e9)}`;
   const proof = authentication(random, body, chance(random, 0.8) ? secretsFor(mode, target.url) : ALL_SECRETS);
-  if (dice < 0.5) return { family: 'signed', ...target, headers: { ...headers, ...proof }, body };
+  // One valid signature suffices, whatever the other headers contain.
+  const others = chance(random, 0.1) ? wrongSignatures(random) : {};
+  if (dice < 0.5) return { family: 'signed', ...target, headers: { ...headers, ...others, ...proof }, body };
   if (dice < 0.75) return { family: 'forged', ...target, headers: { ...headers, ...forged(random, proof) }, body };
   if (dice < 0.9) {
     const changed = Buffer.from(mutatedText(random, body.toString('latin1')), 'latin1');
@@ -94,7 +96,7 @@ function authentication(random: Random, body: Buffer, secrets: readonly string[]
 function forged(random: Random, proof: Readonly<Record<string, string>>): Record<string, string> {
   const [name = ''] = Object.keys(proof);
   const value = proof[name] ?? '';
-  switch (integerBelow(random, 7)) {
+  switch (integerBelow(random, 8)) {
     case 0:
       return {};
     case 1:
@@ -106,10 +108,19 @@ function forged(random: Random, proof: Readonly<Record<string, string>>): Record
     case 4:
       return { [name]: value.replace(/.$/, (digit) => (digit === '0' ? '1' : '0')) };
     case 5:
+      return wrongSignatures(random);
+    case 6:
       return { [pick(random, ['x-hub-signature-256', 'x-gitea-signature', 'x-gitlab-token', 'authorization'])]: value };
     default:
       return {
         [name]: pick(random, ['', 'sha256=', 'Bearer ', 'Bearer', 'x'.repeat(10_000), '\u00ff', '0'.repeat(64)]),
       };
   }
+}
+
+/** Well-formed signatures in several headers, by a secret that no receiver has. */
+function wrongSignatures(random: Random): Record<string, string> {
+  const hex = createHmac('sha256', 'x').update(String(random.next())).digest('hex');
+  const all = { 'x-hub-signature-256': `sha256=${hex}`, 'x-hub-signature': `sha256=${hex}`, 'x-gitea-signature': hex };
+  return Object.fromEntries(Object.entries(all).filter(() => chance(random, 0.7)));
 }
