@@ -36,8 +36,8 @@ export interface CallOptions {
 
 /** TIMEOUT_MS is the maximum duration of one attempt. */
 export const TIMEOUT_MS = 10_000;
-/** The delay before each attempt. */
-const DELAYS_MS = [0, 2_000, 4_000] as const;
+/** The delays between attempts. */
+const DELAYS_MS: readonly number[] = [2_000, 4_000];
 
 /** GatewayCalls sends requests to the gateway, and repeats those that may succeed later. */
 export class GatewayCalls {
@@ -55,19 +55,14 @@ export class GatewayCalls {
 
   /** call returns a response with a status of 2xx. It rejects with a GatewayError otherwise. */
   async call(request: GatewayRequest, { signal, retry = true }: CallOptions): Promise<GatewayResponse> {
-    const delays = retry ? DELAYS_MS : DELAYS_MS.slice(0, 1);
-    let failure: GatewayError | undefined;
-    for (const [index, delayMs] of delays.entries()) {
-      if (failure) {
-        this.log.debug('a call of the gateway failed and is repeated', { reason: failure.message, attempt: index + 1 });
-        await this.clock.sleep(delayMs, signal);
-      }
+    for (let attempt = 1; ; attempt++) {
       const result = await this.#attempt(request, signal);
       if (!(result instanceof GatewayError)) return result;
-      if (!result.retryable) throw result;
-      failure = result;
+      const delayMs = retry && result.retryable ? DELAYS_MS[attempt - 1] : undefined;
+      if (delayMs === undefined) throw result;
+      this.log.debug('a call of the gateway failed and is repeated', { reason: result.message, attempt: attempt + 1 });
+      await this.clock.sleep(delayMs, signal);
     }
-    throw failure;
   }
 
   /** callKnown is `call`, but returns undefined for 404: not every version of the gateway has the endpoint. */

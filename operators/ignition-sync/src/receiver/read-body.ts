@@ -56,7 +56,7 @@ export async function readBody(request: IncomingMessage, { clock, budget }: Read
     const fail = (problem: unknown): void => {
       settle();
       budget.release(size);
-      reject(problem as Error);
+      reject(problem);
     };
     const onData = (chunk: Buffer): void => {
       if (size + chunk.length > MAX_BODY_BYTES) {
