@@ -27,7 +27,7 @@ export type SyncReason =
   | 'StagingDirectoryContainsRuntimeFiles'
   /** Another agent uses the data folder. */
   | 'DataFolderBusy'
-  /** A sync whose journal is complete could not be applied to its end. It is retried before the next sync. */
+  /** A file could not be written. If the journal is complete, the sync is finished before the next one starts. */
   | 'ApplyFailed';
 
 /** Reasons that may disappear without a change of the commit or of the settings. */

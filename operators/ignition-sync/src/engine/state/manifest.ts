@@ -36,8 +36,8 @@ export interface Manifest {
   readonly files: ReadonlyMap<string, ManifestEntry>;
   /** The folders that syncs created and that may be removed when they are empty. */
   readonly folders: readonly string[];
-  /** When the manifest was stored, in nanoseconds since the epoch. */
-  readonly writtenAt?: bigint | undefined;
+  /** A time of the volume, in nanoseconds since the epoch, as text. A file that changed since then has a later time. */
+  readonly checkedAt: string;
 }
 
 const SCHEMA = 1;
@@ -55,8 +55,7 @@ export async function readManifest(folder: DataFolder): Promise<Manifest | undef
   try {
     const stats = await statOf(path);
     if (!stats?.isFile() || stats.size > MAX_MANIFEST_BYTES) return undefined;
-    const manifest = parseManifest(await readFile(path, 'utf8'));
-    return manifest && { ...manifest, writtenAt: stats.mtimeNs };
+    return parseManifest(await readFile(path, 'utf8'));
   } catch (error) {
     if (hasCode(error, 'ENOENT', 'ELOOP')) return undefined;
     throw error;
@@ -69,7 +68,7 @@ export async function writeManifest(folder: DataFolder, manifest: Manifest): Pro
 }
 
 /** formatManifest returns the text of a manifest. */
-export function formatManifest({ files, writtenAt: _, ...rest }: Manifest): string {
+export function formatManifest({ files, ...rest }: Manifest): string {
   return `${JSON.stringify({ schema: SCHEMA, ...rest, files: Object.fromEntries(files) })}\n`;
 }
 
@@ -77,15 +76,15 @@ export function formatManifest({ files, writtenAt: _, ...rest }: Manifest): stri
 export function parseManifest(text: string): Manifest | undefined {
   const value = parseObject(text);
   if (value?.schema !== SCHEMA || !isObject(value.files) || !Array.isArray(value.folders)) return undefined;
-  const { commit, ref, settingsHash, loaded } = value;
-  if (![commit, ref, settingsHash].every(isText) || typeof loaded !== 'boolean') return undefined;
+  const { commit, ref, settingsHash, loaded, checkedAt } = value;
+  if (![commit, ref, settingsHash].every(isText) || typeof loaded !== 'boolean' || !isTime(checkedAt)) return undefined;
   const files = new Map<string, ManifestEntry>();
   for (const [path, entry] of Object.entries(value.files)) {
     if (!isManagedPath(path) || !isEntry(entry)) return undefined;
     files.set(path, entry);
   }
   if (!value.folders.every(isManagedPath)) return undefined;
-  return { commit, ref, settingsHash, loaded, files, folders: value.folders } as Manifest;
+  return { commit, ref, settingsHash, loaded, checkedAt, files, folders: value.folders } as Manifest;
 }
 
 /** isManagedPath returns whether a sync may have placed something at a path. Others in a stored file mean damage. */
@@ -108,13 +107,16 @@ export function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
+function isTime(value: unknown): value is string {
+  return isText(value) && /^-?\d{1,30}$/.test(value);
+}
+
 function isEntry(value: unknown): value is ManifestEntry {
   if (!isObject(value)) return false;
   const { blob, transform, content, resource, mode, size, mtime, inode, fields = [] } = value;
   return (
     [blob, transform, inode].every(isText) &&
-    isText(mtime) &&
-    /^-?\d{1,30}$/.test(mtime) &&
+    isTime(mtime) &&
     [content, resource].every((each) => each === undefined || isText(each)) &&
     (mode === 0o644 || mode === 0o755) &&
     typeof size === 'number' &&

@@ -3,6 +3,7 @@ import type { DataFolder, LiveTarget } from '../files/data-folder.ts';
 import { type FileStat, isSameStat } from '../files/file-stat.ts';
 import { hasCode } from '../files/has-code.ts';
 import { hashFile } from '../files/hash-file.ts';
+import { volumeTime } from '../files/volume-time.ts';
 import type { Manifest, ManifestEntry } from '../state/manifest.ts';
 import { SyncError } from '../sync-error.ts';
 import { hashResourceJson, isResourceJson, MAX_RESOURCE_JSON_BYTES } from '../transforms/resource-json.ts';
@@ -24,6 +25,15 @@ export type Compared =
       readonly expected?: FileStat | undefined;
     };
 
+/** Comparison is the difference between the desired files and the live ones. */
+export interface Comparison {
+  readonly compared: readonly Compared[];
+  /** The sizes of the blobs to read. */
+  readonly sizes: ReadonlyMap<string, number>;
+  /** The time of the volume before the first file was read; undefined if none was. */
+  readonly checkedAt: bigint | undefined;
+}
+
 /** How many files are read at the same time. */
 const CONCURRENCY = 8;
 
@@ -32,16 +42,22 @@ export async function compareFiles(
   folder: DataFolder,
   request: SyncRequest,
   manifest: Manifest | undefined,
-): Promise<{ readonly compared: readonly Compared[]; readonly sizes: ReadonlyMap<string, number> }> {
+): Promise<Comparison> {
   const { tree, blobs, held, lfs, limits, signal } = request;
   const desired = [...tree.files.values()].filter(({ path }) => !held?.has(path));
   const folders = new Map<string, LiveTarget>();
   const compared: Compared[] = [];
   const undecided: Undecided[] = [];
+  let checkedAt: Promise<bigint> | undefined;
+  const beforeReading = (): Promise<bigint> => {
+    checkedAt ??= volumeTime(folder);
+    return checkedAt;
+  };
   await forEach(desired, signal, async (file) => {
     const entry = manifest?.files.get(file.path);
+    const live = await folder.inspect(file.path, folders);
     const trusted = entry !== undefined && isTrusted(entry, manifest);
-    const result = await compareLocally(folder, file, entry, await folder.inspect(file.path, folders), trusted);
+    const result = await compareLocally({ folder, file, entry, live, trusted, beforeReading });
     if ('live' in result || 'entry' in result) compared.push(result);
     else undecided.push(result);
   });
@@ -51,15 +67,28 @@ export async function compareFiles(
   const content: ContentOptions = { blobs, sizes, lfs, limits, signal };
   // One after the other: a blob source is usually one process.
   for (const each of undecided) compared.push(await decide(each, content));
-  return { compared, sizes };
+  return { compared, sizes, checkedAt: await checkedAt };
 }
 
 /**
  * isTrusted returns whether a file with the stat of its entry has not changed. File systems count time in ticks of a few
- * milliseconds: a file that was written in the tick in which the manifest was, may have changed later in the same tick.
+ * milliseconds: a file that was written in the tick of the last check may have changed later in the same tick.
  */
 export function isTrusted(entry: ManifestEntry, manifest: Manifest | undefined): boolean {
-  return manifest?.writtenAt !== undefined && BigInt(entry.mtime) < manifest.writtenAt;
+  return manifest !== undefined && BigInt(entry.mtime) < BigInt(manifest.checkedAt);
+}
+
+/** A stat that no file has, so that the file is read again. */
+const NEVER = '-1';
+
+/** carry returns an entry for the next manifest whose file was not read: what is not trusted now must not be later. */
+export function carry(entry: ManifestEntry, manifest: Manifest | undefined): ManifestEntry {
+  return entry.mtime === NEVER || isTrusted(entry, manifest) ? entry : { ...entry, mtime: NEVER };
+}
+
+/** Returns the stat to record for a file that was read after `since`. */
+function recordable(stat: FileStat, since: bigint): FileStat {
+  return BigInt(stat.mtime) < since ? stat : { ...stat, mtime: NEVER };
 }
 
 /** A live file that can only be compared with the desired content itself. */
@@ -67,45 +96,53 @@ interface Undecided {
   readonly file: DesiredFile;
   readonly known: ManifestEntry | undefined;
   readonly target: LiveTarget & { readonly kind: 'file' };
+  readonly since: bigint;
   readonly expected: FileStat | undefined;
   readonly content: string;
   readonly resource: string | undefined;
 }
 
-async function compareLocally(
-  folder: DataFolder,
-  file: DesiredFile,
-  entry: ManifestEntry | undefined,
-  live: LiveTarget,
-  trusted: boolean,
-): Promise<Compared | Undecided> {
+interface Candidate {
+  readonly folder: DataFolder;
+  readonly file: DesiredFile;
+  readonly entry: ManifestEntry | undefined;
+  readonly live: LiveTarget;
+  /** Whether a file with the stat of its entry is unchanged. */
+  readonly trusted: boolean;
+  readonly beforeReading: () => Promise<bigint>;
+}
+
+async function compareLocally(candidate: Candidate): Promise<Compared | Undecided> {
+  const { folder, file, entry, live, trusted, beforeReading } = candidate;
   checkTarget(file.path, live);
   if (live.kind !== 'file') return { file, isEqual: false, live };
   const isCurrent = entry?.blob === file.blob && entry.transform === file.transformHash && entry.mode === file.mode;
   if (isCurrent && trusted && isSameStat(entry, live.stat)) return { file, isEqual: true, entry: managed(entry) };
+  const since = await beforeReading();
   const content = await liveContent(folder, file, trusted ? entry : undefined, live.stat);
   // A file that changes while it is read is not what we placed.
   if (content === undefined) return { file, isEqual: false, live };
   const isOurs = entry !== undefined && isContentOf(entry, content);
-  if (isCurrent && isOurs) return { file, isEqual: true, entry: { ...managed(entry), ...live.stat } };
+  if (isCurrent && isOurs)
+    return { file, isEqual: true, entry: { ...managed(entry), ...recordable(live.stat, since) } };
   const expected = isOurs ? live.stat : undefined;
   const isDirect = file.transforms.length === 0 && !isResourceJson(file.path);
   const isUndecided = !isDirect || content.isPointer;
   if (isUndecided)
-    return { file, known: entry, target: live, expected, content: content.blob, resource: content.resource };
+    return { file, known: entry, target: live, since, expected, content: content.blob, resource: content.resource };
   if (content.blob !== file.blob || !hasMode(file, entry, live)) return { file, isEqual: false, live, expected };
   const { blob, transformHash: transform, mode } = file;
-  return { file, isEqual: true, entry: { blob, transform, mode, ...live.stat } };
+  return { file, isEqual: true, entry: { blob, transform, mode, ...recordable(live.stat, since) } };
 }
 
 async function decide(
-  { file, known, target, expected, content, resource }: Undecided,
+  { file, known, target, since, expected, content, resource }: Undecided,
   options: ContentOptions,
 ): Promise<Compared> {
   const facts = await readContent(file, options, () => {});
   const isSame = facts.content === content || (facts.resource !== undefined && facts.resource === resource);
   if (!isSame || !hasMode(file, known, target)) return { file, isEqual: false, live: target, expected };
-  return { file, isEqual: true, entry: { ...entryOf(file, facts), ...target.stat } };
+  return { file, isEqual: true, entry: { ...entryOf(file, facts), ...recordable(target.stat, since) } };
 }
 
 /** entryOf returns the entry of a file with content that was read, without its stat. */

@@ -8,7 +8,7 @@ import { isManagedPath, type Manifest, type ManifestEntry } from '../state/manif
 import { SyncError } from '../sync-error.ts';
 import { type NameRules, pathFolder } from '../tree/fold-path.ts';
 import type { DesiredFile } from '../tree/tree-entry.ts';
-import { type Compared, compareFiles, isContentOf, isTrusted, liveContent } from './compare.ts';
+import { type Compared, carry, compareFiles, isContentOf, isTrusted, liveContent } from './compare.ts';
 import { orderDeletions, orderPlacements } from './order.ts';
 import type { Change, SyncRequest } from './sync-request.ts';
 
@@ -39,6 +39,8 @@ export interface SyncPlan {
   readonly folders: readonly string[];
   /** The sizes of the blobs to read. */
   readonly sizes: ReadonlyMap<string, number>;
+  /** The `checkedAt` of a manifest with the kept entries. */
+  readonly checkedAt: string;
 }
 
 /** planSync compares the desired state with the live files. It changes nothing. */
@@ -48,7 +50,7 @@ export async function planSync(
   manifest: Manifest | undefined,
   names: NameRules,
 ): Promise<SyncPlan> {
-  const { compared, sizes } = await compareFiles(folder, request, manifest);
+  const { compared, sizes, checkedAt } = await compareFiles(folder, request, manifest);
   const { kept, deletions } = await planDeletions(folder, request, manifest, names);
   const placements: Placement[] = [];
   const changes: Change[] = [];
@@ -63,7 +65,7 @@ export async function planSync(
   for (const { path } of deletions.values()) changes.push({ path, action: 'delete' });
   changes.sort((a, b) => (a.path < b.path ? -1 : 1));
   const cleared = await clearPaths(folder, compared, deletions);
-  const desiredFolders = foldersOf(request.tree.files.keys());
+  const neededFolders = foldersOf([...request.tree.files.keys(), ...kept.keys()]);
   const created = await missingFolders(folder, placements);
   const known = [...(manifest?.folders ?? []), ...created];
   return {
@@ -72,10 +74,11 @@ export async function planSync(
     cleared,
     placements: orderPlacements(placements),
     deletions: orderDeletions([...deletions.values()]),
-    emptied: (manifest?.folders ?? []).filter((path) => !desiredFolders.has(path)).toSorted(deepestFirst),
+    emptied: (manifest?.folders ?? []).filter((path) => !neededFolders.has(path)).toSorted(deepestFirst),
     kept,
-    folders: [...new Set(known)].filter((path) => desiredFolders.has(path)).toSorted(),
+    folders: [...new Set(known)].filter((path) => neededFolders.has(path)).toSorted(),
     sizes,
+    checkedAt: String(checkedAt ?? manifest?.checkedAt ?? 0),
   };
 }
 
@@ -92,13 +95,15 @@ async function planDeletions(
   const desired = new Set(Array.from(tree.files.keys(), fold));
   const folders = new Map<string, LiveTarget>();
   for (const [path, entry] of manifest?.files ?? []) {
-    if (held?.has(path)) kept.set(path, entry);
+    if (held?.has(path)) kept.set(path, carry(entry, manifest));
     else if (!desired.has(fold(path)) && !tree.isExcluded(path)) {
       const live = await folder.inspect(path, folders);
       // What is no longer a file is not what we placed: it stays, unmanaged.
       if (live.kind !== 'file') continue;
-      if (prune === 'None') kept.set(path, entry.orphaned ? entry : { ...entry, orphaned: true });
-      else
+      if (prune === 'None') {
+        const carried = carry(entry, manifest);
+        kept.set(path, carried.orphaned ? carried : { ...carried, orphaned: true });
+      } else
         deletions.set(path, {
           action: 'delete',
           path,
