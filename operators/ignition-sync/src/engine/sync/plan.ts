@@ -6,6 +6,7 @@ import { hasCode } from '../files/has-code.ts';
 import type { Operation } from '../state/journal.ts';
 import { isManagedPath, type Manifest, type ManifestEntry } from '../state/manifest.ts';
 import { SyncError } from '../sync-error.ts';
+import { isAlwaysExcluded } from '../tree/excluded-paths.ts';
 import { type NameRules, pathFolder } from '../tree/fold-path.ts';
 import type { DesiredFile } from '../tree/tree-entry.ts';
 import { type Compared, carry, compareFiles, isContentOf, isTrusted, liveContent } from './compare.ts';
@@ -192,6 +193,7 @@ async function canClear(
 ): Promise<boolean> {
   for (const entry of await listFolder(folder, path)) {
     const below = join(path, entry.name);
+    if (isAlwaysExcluded(below)) return false;
     const isCleared = entry.isDirectory() ? await canClear(folder, below, take, folders) : take(below);
     if (!isCleared) return false;
   }
