@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleSubjects } from '../../../bench/support/bundle.ts';
 import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
@@ -8,7 +8,6 @@ import { runCase, STEPS } from './run-case.ts';
 
 /** In so many cases every step is hit; fewer are a sample. */
 const COMPLETE_RUNS = 500;
-const CONCURRENCY = 2;
 
 /** proof checks that a killed sync leaves the old or the new state. */
 export const proof: Proof = {
@@ -27,7 +26,7 @@ async function run(options: ProofOptions): Promise<ProofResult> {
     const { counts, violations, ...result } = await runCases(options, {
       runCase: (seed) => runCase(seed, { program }),
       progressEvery: 100,
-      concurrency: CONCURRENCY,
+      concurrency: availableParallelism(),
     });
     const missed = STEPS.filter((step) => counts[`killed at ${step}`] === undefined);
     const isMissing = result.runs >= COMPLETE_RUNS && missed.length > 0;

@@ -13,7 +13,7 @@ export interface AgentOptions {
   readonly program: string;
   /** The file for the task. */
   readonly taskFile: string;
-  /** Kills the process after this time. Defaults to never. */
+  /** Kills the process this long after it started its work. Defaults to never. */
   readonly killAfterMs?: number | undefined;
 }
 
@@ -21,7 +21,12 @@ export interface AgentOptions {
 export async function runAgent(task: ChildTask, { program, taskFile, killAfterMs }: AgentOptions): Promise<AgentRun> {
   writeFileSync(taskFile, JSON.stringify(task));
   const child = spawn(process.execPath, [program, taskFile], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const timer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs);
+  let timer: NodeJS.Timeout | undefined;
+  if (killAfterMs !== undefined) {
+    child.stdout.once('data', () => {
+      timer = setTimeout(() => child.kill('SIGKILL'), killAfterMs);
+    });
+  }
   const [output, errors, [code, signal]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -30,5 +35,5 @@ export async function runAgent(task: ChildTask, { program, taskFile, killAfterMs
   clearTimeout(timer);
   if (signal === 'SIGKILL') return { isKilled: true };
   if (code !== 0) throw new Error(`the agent failed with ${String(code ?? signal)}: ${errors.slice(-4_000)}`);
-  return { isKilled: false, ...(JSON.parse(output) as ChildResult) };
+  return { isKilled: false, ...(JSON.parse(output.slice(output.indexOf('\n'))) as ChildResult) };
 }

@@ -7,12 +7,13 @@ import { blobId } from '../../../operators/ignition-sync/src/engine/tree/blob-id
 import type { TreeEntry } from '../../../operators/ignition-sync/src/engine/tree/tree-entry.ts';
 import type { CaseOutcome } from '../run-cases.ts';
 import { actOnGateway } from '../sync-tree/gateway-actions.ts';
-import { expectSync, type World } from '../sync-tree/judge.ts';
+import { type Expectation, expectSync, type World } from '../sync-tree/judge.ts';
 import { type LiveTree, readTree } from '../sync-tree/live-tree.ts';
 import { modelTree } from '../sync-tree/model-tree.ts';
 import { mutateRepository, type Repository, randomRepository, writeContent } from '../sync-tree/random-repository.ts';
 import { randomSettings, type Settings } from '../sync-tree/random-settings.ts';
-import type { ChildTask, Kill } from './child-task.ts';
+import { runTask } from './agent.ts';
+import type { ChildResult, ChildTask, Kill } from './child-task.ts';
 import { filesOf, judgeLeftovers, judgeMixture, judgeState, readProgress, type States } from './judge.ts';
 import { type AgentRun, runAgent } from './run-agent.ts';
 
@@ -35,9 +36,8 @@ export const STEPS: readonly SyncStep[] = [
 
 /** After so many kills in a row an agent is left alone. */
 const MAX_KILLS = 4;
-const MAX_OCCURRENCE = 12;
 const LARGE_BYTES = 600_000;
-const MAX_KILL_MS = 120;
+const MAX_KILL_MS = 40;
 
 /** CaseOptions configures a case. */
 export interface CaseOptions {
@@ -57,6 +57,35 @@ export async function runCase(seed: number, options: CaseOptions): Promise<CaseO
   }
 }
 
+/** How often each step of a sync occurs, and the bytes that it reads. */
+function placesOf({ placed, deleted, backedUp }: Expectation): ReadonlyMap<SyncStep | 'bytes', number> {
+  const isChanged = placed.size + deleted.length > 0;
+  return new Map<SyncStep | 'bytes', number>([
+    ['before-stage', isChanged ? 1 : 0],
+    ['stage', isChanged ? placed.size + 2 : 0],
+    ['journal', isChanged ? 1 : 0],
+    ['before-apply', isChanged ? 1 : 0],
+    ['backup', backedUp.length],
+    ['place', placed.size],
+    ['delete', deleted.length],
+    ['manifest', isChanged ? 1 : 0],
+    ['finish', isChanged ? 2 : 0],
+    ['loaded', isChanged ? 1 : 0],
+    ['bytes', [...placed.values()].reduce((sum, { bytes }) => sum + bytes.length, 0)],
+  ]);
+}
+
+/** The steps of an agent that finishes the sync of another one. */
+const RECOVERY_STEPS: ReadonlySet<SyncStep> = new Set([
+  'lock',
+  'recover',
+  'backup',
+  'place',
+  'delete',
+  'manifest',
+  'finish',
+]);
+
 class Case {
   readonly #random: Random;
   readonly #base: string;
@@ -66,6 +95,8 @@ class Case {
   readonly #counts: Record<string, number> = {};
   /** Content of the gateway that must be live or backed up at the end. */
   readonly #gatewayContent = new Map<string, Buffer>();
+
+  #places: ReadonlyMap<SyncStep | 'bytes', number> = new Map();
 
   constructor(seed: number, base: string, options: CaseOptions) {
     this.#random = seededRandom(seed);
@@ -84,8 +115,7 @@ class Case {
     // Sometimes the first sync of all is the one that is killed.
     if (this.#random.next() < 0.8) {
       const expectation = expectSync(modelTree(first, settings), world, this.#live(), settings.prune);
-      const run = await this.#agent({ ...this.#task(first, settings), commit: 'first' });
-      if (run.isKilled) throw new Error('an agent was killed that should not be');
+      const run = await this.#undisturbed({ ...this.#task(first, settings), commit: 'first' });
       if (run.refused !== undefined || expectation.refusals.size > 0) return this.#skipped();
       world = expectation.next;
       actOnGateway(this.#random, this.#data, join(this.#base, 'outside'), 0);
@@ -98,6 +128,7 @@ class Case {
     const next = filesOf(live);
     for (const path of expectation.deleted) next.delete(path);
     for (const [path, { bytes }] of expectation.placed) next.set(path, bytes);
+    this.#places = placesOf(expectation);
     await this.#killAndRecover({ ...this.#task(second, settings), commit: 'second' }, { old, next });
     return { violations: this.#violations, counts: this.#counts };
   }
@@ -109,7 +140,10 @@ class Case {
     let mustFinish = false;
     const kills = 1 + integerBelow(this.#random, MAX_KILLS);
     for (let count = 0; count < kills; count++) {
-      const run = await this.#killedAgent({ ...task, recoverOnly: count > 0 && this.#random.next() < 0.5 });
+      // Without a journal, a recovery alone has little to do.
+      const { hasJournal: canRecover } = readProgress(this.#data);
+      const recoverOnly = count > 0 && this.#random.next() < (canRecover ? 0.6 : 0.1);
+      const run = await this.#killedAgent({ ...task, recoverOnly });
       if (!run.isKilled && run.refused !== undefined) this.#violations.push(`the sync was refused: ${run.refused}`);
       this.#options.tamper?.(this.#data);
       this.#violations.push(...judgeMixture(this.#files(), states).map((each) => `at a kill: ${each}`));
@@ -119,24 +153,24 @@ class Case {
       mustFinish ||= hasJournal || commit === 'second';
       if (this.#random.next() < 0.3) this.#actWhileDead(states);
     }
-    const recovery = await this.#agent({ ...task, recoverOnly: true });
-    if (!recovery.isKilled) this.#count(`recovery ${recovery.recovered}`);
+    const recovery = await this.#undisturbed({ ...task, recoverOnly: true });
+    this.#count(`recovery ${recovery.recovered}`);
     this.#checkState(states, mustFinish ? 'new' : 'old', 'after the recovery');
     await this.#converge(task, states, mustFinish);
   }
 
   /** What the gateway wrote while no agent ran stays, or is backed up. */
   async #converge(task: ChildTask, states: States, isPlaced: boolean): Promise<void> {
-    const run = await this.#agent(task);
-    if (run.isKilled || run.refused !== undefined) {
-      this.#violations.push(`it does not converge: ${run.isKilled ? 'killed' : run.refused}`);
+    const run = await this.#undisturbed(task);
+    if (run.refused !== undefined) {
+      this.#violations.push(`it does not converge: ${run.refused}`);
       return;
     }
     if (isPlaced && run.changes !== 0 && this.#counts['written while dead'] === undefined)
       this.#violations.push(`the recovered sync was not complete: ${run.changes} more changes`);
     this.#checkState(states, 'new', 'after the last sync');
-    const again = await this.#agent(task);
-    if (again.isKilled || again.changes !== 0 || again.isLoaded !== true)
+    const again = await this.#undisturbed(task);
+    if (again.changes !== 0 || again.isLoaded !== true)
       this.#violations.push(`the state is not steady: ${JSON.stringify(again)}`);
     this.#violations.push(...judgeLeftovers(this.#data));
     this.#checkGatewayContent();
@@ -177,30 +211,34 @@ class Case {
 
   async #killedAgent(task: ChildTask): Promise<AgentRun> {
     const chance = this.#random.next();
-    const step = pick(this.#random, STEPS);
-    const kill: Kill | undefined =
-      chance < 0.65
-        ? {
-            step,
-            occurrence:
-              step === 'lock' || step === 'recover'
-                ? 0
-                : integerBelow(this.#random, this.#random.next() < 0.5 ? 2 : MAX_OCCURRENCE),
-          }
-        : chance < 0.85
-          ? { byte: integerBelow(this.#random, this.#random.next() < 0.5 ? 2_000 : LARGE_BYTES) }
-          : undefined;
-    const run = await this.#agent(
-      { ...task, kill },
-      kill === undefined ? integerBelow(this.#random, MAX_KILL_MS) : undefined,
-    );
+    const kill = chance < 0.7 ? this.#atStep(task) : chance < 0.85 ? this.#atByte() : undefined;
+    const killAfterMs = kill === undefined ? integerBelow(this.#random, MAX_KILL_MS) : undefined;
+    const { program } = this.#options;
+    const run = await runAgent({ ...task, kill }, { program, taskFile: join(this.#base, 'task.json'), killAfterMs });
     const where = kill === undefined ? 'a time' : 'step' in kill ? kill.step : 'a byte';
     this.#count(run.isKilled ? `killed at ${where}` : 'not killed');
     return run;
   }
 
-  #agent(task: ChildTask, killAfterMs?: number): Promise<AgentRun> {
-    return runAgent(task, { program: this.#options.program, taskFile: join(this.#base, 'task.json'), killAfterMs });
+  #atStep({ recoverOnly }: ChildTask): Kill {
+    const { hasJournal } = readProgress(this.#data);
+    const isReachable = (step: SyncStep): boolean => {
+      if ((this.#places.get(step) ?? 1) === 0) return false;
+      return hasJournal
+        ? RECOVERY_STEPS.has(step) || !recoverOnly
+        : !recoverOnly || step === 'lock' || step === 'recover';
+    };
+    const step = pick(this.#random, STEPS.filter(isReachable));
+    return { step, occurrence: integerBelow(this.#random, this.#places.get(step) ?? 1) };
+  }
+
+  #atByte(): Kill {
+    return { byte: integerBelow(this.#random, Math.max(1, this.#places.get('bytes') ?? 1)) };
+  }
+
+  /** An agent that is not killed runs here: starting a process takes most of the time of a case. */
+  #undisturbed(task: ChildTask): Promise<ChildResult> {
+    return runTask(task, () => undefined);
   }
 
   #task(repository: Repository, settings: Settings): Omit<ChildTask, 'commit'> {
