@@ -15,6 +15,14 @@ export function openFile(path: string): Promise<FileHandle> {
   return open(path, O_RDONLY | O_NOFOLLOW);
 }
 
+/** writeAll appends a chunk to a file. */
+export async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let written = 0; written < chunk.length; ) {
+    const { bytesWritten } = await file.write(chunk, written);
+    written += bytesWritten;
+  }
+}
+
 /** syncFolder makes the entries of a folder durable. A folder that no longer exists has none. */
 export async function syncFolder(path: string): Promise<void> {
   try {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { DataFolder } from '../files/data-folder.ts';
 import { fileStat } from '../files/file-stat.ts';
 import { volumeTime } from '../files/volume-time.ts';
-import { createFile, syncFolder, writeDurably } from '../files/write-durably.ts';
+import { createFile, syncFolder, writeAll, writeDurably } from '../files/write-durably.ts';
 import { type Operation, stagingPath } from '../state/journal.ts';
 import { formatManifest, type Manifest, type ManifestEntry } from '../state/manifest.ts';
 import { SyncError } from '../sync-error.ts';
@@ -122,12 +122,7 @@ async function stageFile(
   }
   const handle = await createFile(path, file.mode);
   try {
-    const facts = await readContent(file, content, async (chunk) => {
-      for (let written = 0; written < chunk.length; ) {
-        const { bytesWritten } = await handle.write(chunk, written);
-        written += bytesWritten;
-      }
-    });
+    const facts = await readContent(file, content, (chunk) => writeAll(handle, chunk));
     return async () => {
       try {
         await handle.chmod(file.mode);
