@@ -1,8 +1,8 @@
-import { mkdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { copyFile } from '../files/copy-file.ts';
-import type { DataFolder } from '../files/data-folder.ts';
-import { type FileStat, isSameStat, statOf } from '../files/file-stat.ts';
+import type { DataFolder, LiveTarget } from '../files/data-folder.ts';
+import { type FileStat, isSameStat } from '../files/file-stat.ts';
 import { hasCode } from '../files/has-code.ts';
 import { syncFolder } from '../files/write-durably.ts';
 import type { Backups } from '../state/backups.ts';
@@ -27,15 +27,16 @@ export interface ApplyOptions {
  */
 export async function applyJournal(folder: DataFolder, journal: Journal, options: ApplyOptions): Promise<void> {
   const { onStep, backups } = options;
-  const applier = new Applier(folder, journal, options);
+  const staged = new Set(await listStaged(stagingPath(folder, journal.id)));
+  const applier = new Applier(folder, journal, staged, options);
   for (const operation of journal.operations) await applier.backUp(operation);
   await applier.named('.ignition-sync/replaced', () => backups.sync());
   for (const operation of journal.operations) await applier.apply(operation);
   await applier.sync();
   onStep('manifest');
   await applier.named('.ignition-sync/manifest.json', async () => {
-    const staged = join(stagingPath(folder, journal.id), STAGED_MANIFEST);
-    if ((await statOf(staged)) !== undefined) await rename(staged, manifestPath(folder));
+    if (staged.has(STAGED_MANIFEST))
+      await rename(join(stagingPath(folder, journal.id), STAGED_MANIFEST), manifestPath(folder));
     await syncFolder(folder.state);
   });
   onStep('finish');
@@ -44,15 +45,30 @@ export async function applyJournal(folder: DataFolder, journal: Journal, options
   await rm(stagingPath(folder, journal.id), { recursive: true, force: true });
 }
 
+/** A staged file that no longer exists has been placed before. */
+async function listStaged(path: string): Promise<readonly string[]> {
+  try {
+    return await readdir(path);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
 class Applier {
   readonly #folder: DataFolder;
+  /** The names of the files that are not placed yet. */
+  readonly #staged: ReadonlySet<string>;
+  /** Checked folders, for backups only: before a change, every folder is checked again. */
+  readonly #checked = new Map<string, LiveTarget>();
   readonly #staging: string;
   readonly #options: ApplyOptions;
   /** Folders whose entries changed. */
   readonly #touched = new Set<string>();
 
-  constructor(folder: DataFolder, { id }: Journal, options: ApplyOptions) {
+  constructor(folder: DataFolder, { id }: Journal, staged: ReadonlySet<string>, options: ApplyOptions) {
     this.#folder = folder;
+    this.#staged = staged;
     this.#staging = stagingPath(folder, id);
     this.#options = options;
   }
@@ -62,8 +78,8 @@ class Applier {
     const { path, expected } = operation;
     await this.named(path, async () => {
       // A file that was placed before the agent was killed is ours.
-      if (operation.action === 'place' && !(await this.#isStaged(operation.staged))) return;
-      const live = await this.#folder.inspect(path);
+      if (operation.action === 'place' && !this.#staged.has(operation.staged)) return;
+      const live = await this.#folder.inspect(path, this.#checked);
       if (live.kind !== 'file' || isExpected(live.stat, expected)) return;
       this.#options.onStep('backup', path);
       await this.#options.backups.keep(path);
@@ -100,10 +116,10 @@ class Applier {
   }
 
   async #place({ path, staged, expected }: Extract<Operation, { action: 'place' }>): Promise<void> {
-    if (!(await this.#isStaged(staged))) return;
-    await this.#createFolders(dirname(path));
+    if (!this.#staged.has(staged)) return;
     const live = await this.#folder.inspect(path);
     checkTarget(path, live);
+    if (live.kind === 'missing' && live.missingFolder !== undefined) await this.#createFolders(dirname(path));
     // The gateway may have written the file after it was compared.
     if (live.kind === 'file' && !isExpected(live.stat, expected)) await this.#options.backups.keep(path);
     await this.#move(join(this.#staging, staged), this.#folder.absolute(path));
@@ -153,10 +169,6 @@ class Applier {
       if (!hasCode(error, 'EEXIST') || (await this.#folder.inspect(path)).kind !== 'folder') throw error;
     }
     this.#touch(path);
-  }
-
-  async #isStaged(name: string): Promise<boolean> {
-    return (await statOf(join(this.#staging, name))) !== undefined;
   }
 
   #touch(path: string): void {

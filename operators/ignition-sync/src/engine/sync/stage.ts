@@ -125,9 +125,11 @@ async function stageFile(
     const facts = await readContent(file, content, (chunk) => writeAll(handle, chunk));
     return async () => {
       try {
-        await handle.chmod(file.mode);
+        const stats = await handle.stat({ bigint: true });
+        // The mask of the process may have removed permissions.
+        if (Number(stats.mode & 0o777n) !== file.mode) await handle.chmod(file.mode);
         await handle.sync();
-        record({ ...entryOf(file, facts), ...fileStat(await handle.stat({ bigint: true })) });
+        record({ ...entryOf(file, facts), ...fileStat(stats) });
       } finally {
         await handle.close();
       }
