@@ -8,6 +8,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -92,6 +93,32 @@ describe('a sync', () => {
       'projects/a/edited': 'on the gateway',
       'projects/a/gone': 'also',
     });
+  });
+
+  it('backs up a file that the gateway writes in the moment before it is replaced', async () => {
+    const folder: TestFolder = new TestFolder({
+      hooks: { onStep: (step, path) => void (step === 'place' && path === 'a' && folder.write('a', 'just now')) },
+    });
+    await using _ = folder;
+    folder.write('a', 'before');
+    await folder.engine.sync(folder.request({ a: '1' }));
+    const kept = Object.entries(folder.files('.ignition-sync/replaced')).map(([, content]) => content);
+    expect(kept).toContain('just now');
+  });
+
+  it('reads a file again whose time is not older than the last check', async () => {
+    await using folder = new TestFolder();
+    const write = (content: string): void => {
+      folder.write('a', content);
+      utimesSync(join(folder.path, 'a'), 4e9, 4e9);
+    };
+    write('one');
+    const request = folder.request({ a: 'one' });
+    expect(await folder.engine.sync(request)).toMatchObject({ changes: [] });
+    // In place, with the same size and time.
+    write('two');
+    expect(await folder.engine.drift()).toEqual([{ path: 'a', change: 'modified' }]);
+    expect(await folder.engine.sync(request)).toMatchObject({ changes: [{ path: 'a', action: 'modify' }] });
   });
 
   it('leaves a resource.json that the gateway has rewritten, and finds other drift', async () => {
