@@ -66,7 +66,7 @@ function rewriteResource(random: Random, absolute: string): void {
     const value = JSON.parse(readFileSync(absolute, 'utf8')) as Record<string, object>;
     const lastModification = { actor: 'gateway', timestamp: String(integerBelow(random, 1e9)) };
     const attributes = { ...value.attributes, lastModification, lastModificationSignature: 'abc' };
-    writeFileSync(absolute, JSON.stringify({ attributes, ...{ ...value, attributes } }));
+    writeFileSync(absolute, JSON.stringify({ ...value, attributes }));
   } catch {
     // Not JSON.
   }

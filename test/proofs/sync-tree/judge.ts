@@ -35,9 +35,9 @@ export function expectSync(tree: ModelTree, world: World, live: LiveTree, prune:
   const deleted = deletionsOf(tree, world, live, prune, managed);
   const [added, modified]: [string[], string[]] = [[], []];
   const placed = new Map<string, ModelFile>();
+  for (const path of tree.paths) if (isBlocked(path, live, deleted)) refusals.add('UnsafeTarget');
   for (const [path, file] of tree.files) {
     const now = live.get(path);
-    if (isBlocked(path, live, deleted)) refusals.add('UnsafeTarget');
     managed.set(path, { bytes: file.bytes, isOrphaned: false });
     if (now?.kind === 'file' && isSameContent(path, file, now.bytes) && now.isExecutable === file.isExecutable)
       continue;
@@ -61,14 +61,14 @@ function deletionsOf(
 ): Set<string> {
   const deleted = new Set<string>();
   for (const [path, each] of world.managed) {
-    if (tree.files.has(path) || tree.isExcluded(path) || live.get(path)?.kind !== 'file') continue;
+    if (tree.paths.has(path) || tree.isExcluded(path) || live.get(path)?.kind !== 'file') continue;
     if (prune === 'None') kept.set(path, { ...each, isOrphaned: true });
     else deleted.add(path);
   }
   if (prune !== 'All') return deleted;
   for (const [path, entry] of live) {
     const isBelowRoot = tree.roots.some((root) => path.startsWith(`${root}/`));
-    if (entry.kind === 'file' && isBelowRoot && !tree.files.has(path) && !tree.isExcluded(path)) deleted.add(path);
+    if (entry.kind === 'file' && isBelowRoot && !tree.paths.has(path) && !tree.isExcluded(path)) deleted.add(path);
   }
   return deleted;
 }

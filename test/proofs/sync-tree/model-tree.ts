@@ -16,6 +16,8 @@ export interface ModelFile {
 /** ModelTree is the desired state by the naive model. */
 export interface ModelTree {
   readonly files: ReadonlyMap<string, ModelFile>;
+  /** All paths, also those whose content is refused. */
+  readonly paths: ReadonlySet<string>;
   readonly roots: readonly string[];
   readonly isExcluded: (path: string) => boolean;
   /** The reasons for which the tree must be refused. */
@@ -29,9 +31,9 @@ interface Step {
   readonly required?: boolean | undefined;
   readonly template?: boolean | undefined;
   readonly patches?: readonly { readonly file: string; readonly set: Readonly<Record<string, string>> }[] | undefined;
-  readonly everyProject?: boolean;
-  readonly withheld?: boolean;
-  readonly fallback?: boolean;
+  readonly everyProject?: boolean | undefined;
+  readonly withheld?: boolean | undefined;
+  readonly fallback?: boolean | undefined;
 }
 
 interface Chosen {
@@ -86,11 +88,19 @@ export function modelTree(repository: Repository, settings: Settings): ModelTree
     attempt(() => files.set(path, fileOf(repository, path, each, settings, foundFields)));
   for (const { valueTemplate } of settings.fields) attempt(() => void render(valueTemplate));
   if (settings.fields.some((_, index) => !foundFields.has(index))) refusals.add('TemplateFailed');
-  return { files, roots, isExcluded, refusals };
+  return { files, paths: new Set(chosen.keys()), roots, isExcluded, refusals };
 }
 
 function stepsOf({ layout, mappings }: Settings): Step[] {
-  if (layout === undefined) return [...mappings];
+  if (layout === undefined)
+    return mappings.map(({ source, destination, type, required, template, patches }) => ({
+      source,
+      destination,
+      type,
+      required,
+      template,
+      patches,
+    }));
   const at = trim(layout.servicePath);
   const core = 'config/resources/core';
   const steps: Step[] = [

@@ -92,7 +92,10 @@ export async function discardStaging(folder: DataFolder, id: string): Promise<vo
 /** checkFields throws if a field exists in no file: its path is wrong, and the value would silently not be set. */
 export function checkFields(tree: DesiredTree, entries: Iterable<ManifestEntry>): void {
   const found = new Set<number>();
-  if (tree.fields.length > 0) for (const { fields = [] } of entries) for (const field of fields) found.add(field);
+  for (const { fields = [], orphaned } of entries) {
+    // A file that the commit no longer has is not evidence for a path.
+    if (!orphaned) for (const field of fields) found.add(field);
+  }
   for (const [index, jsonPath] of tree.fields.entries()) {
     if (found.has(index)) continue;
     throw new SyncError('TemplateFailed', {

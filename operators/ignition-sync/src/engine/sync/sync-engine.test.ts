@@ -270,6 +270,11 @@ describe('a sync is refused and changes no live file', () => {
     await expect(folder.engine.sync(folder.request(files, fields('.host')))).rejects.toMatchObject({
       reason: 'TemplateFailed',
     });
+    const fewer = { 'config/b/config.json': '{}' };
+    const request = folder.request(fewer, { ...fields('.port'), prune: 'None' });
+    await expect(folder.engine.sync(request)).rejects.toMatchObject({ reason: 'TemplateFailed' });
+    await expect(folder.engine.sync({ ...request, tree: { ...request.tree, fields: [] } })).resolves.toBeDefined();
+    await expect(folder.engine.sync(request)).rejects.toMatchObject({ reason: 'TemplateFailed' });
   });
 
   it('when the content does not have the hash of its blob', async () => {
