@@ -70,7 +70,8 @@ export class FolderLock implements AsyncDisposable {
     this.#timer = undefined;
     await this.#touched;
     await this.#file.close();
-    await removeLock(this.#path, this.#content);
+    const found = await readLock(this.#path);
+    if (found?.content === this.#content) await removeLock(this.#path, this.#content);
   }
 
   #schedule(): void {

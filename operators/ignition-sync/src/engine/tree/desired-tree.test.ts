@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SyncError } from '../sync-error.ts';
 import { desiredTree, type TreeSettings } from './desired-tree.ts';
-import { gatewayMappings, tagProviderPatterns } from './gateway-mappings.ts';
+import { gatewayMappings, profileMappings, tagProviderPatterns } from './gateway-mappings.ts';
 import type { TreeEntry } from './tree-entry.ts';
 
 function listing(...paths: readonly (string | TreeEntry)[]): TreeEntry[] {
@@ -80,6 +80,14 @@ describe('the files of a gateway', () => {
     expect(files.get('config/resources/external/config-mode.json')).toMatchObject({
       content: '{}',
       blob: '9e26dfeeb6e641a33dae4961196235bdb965b21b',
+    });
+  });
+
+  it('are those of a profile, with its deployment mode over core', () => {
+    const mappings = profileMappings([{ source: 'base', destination: 'config/resources/core' }], { source: 'dev' });
+    expect(sources(listing('base/a', 'base/b', 'dev/b'), { mappings })).toEqual({
+      'config/resources/core/a': 'base/a',
+      'config/resources/core/b': 'dev/b',
     });
   });
 

@@ -60,6 +60,12 @@ export function gatewayMappings(layout: GatewayLayout): Mapping[] {
   return mappings;
 }
 
+/** profileMappings returns the mappings of a profile: its own in their order, then its deployment mode over core. */
+export function profileMappings(mappings: readonly Mapping[], deploymentMode?: SharedSource): Mapping[] {
+  if (deploymentMode === undefined) return [...mappings];
+  return [...mappings, { source: deploymentMode.source, destination: CORE, type: 'dir' }];
+}
+
 /** tagProviderPatterns returns the exclude patterns for tag providers whose tags and types a gateway does not take. */
 export function tagProviderPatterns(providers: readonly string[]): string[] {
   return providers.flatMap((provider) =>
