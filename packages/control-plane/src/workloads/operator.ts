@@ -5,6 +5,7 @@ import {
   EndpointSlice,
   Job,
   Node,
+  PersistentVolume,
   PersistentVolumeClaim,
   Pod,
   PodDisruptionBudget,
@@ -20,15 +21,18 @@ import { daemonSets } from './daemon-set/reconcile.ts';
 import { deployments } from './deployment/reconcile.ts';
 import { disruptionBudgets } from './disruption/reconcile.ts';
 import { endpointSlices } from './endpoint-slice/reconcile.ts';
+import { ephemeralVolumes } from './ephemeral-volumes/reconcile.ts';
 import { jobs } from './job/reconcile.ts';
 import { MetadataControllers, type MetadataControllersOptions } from './metadata-controllers.ts';
 import { defaultAccounts, rootCertificates } from './namespace-defaults/reconcile.ts';
 import { nodeTaints } from './node-taints/reconcile.ts';
 import { type WorkloadDeps, WorkloadEvents } from './pods/workload-events.ts';
+import { pvProtection } from './pv-protection/reconcile.ts';
 import { pvcProtection } from './pvc-protection/reconcile.ts';
 import { replicaSets } from './replica-set/reconcile.ts';
 import { scheduler } from './scheduler/reconcile.ts';
 import { statefulSets } from './stateful-set/reconcile.ts';
+import { volumeBinder } from './volume-binder/reconcile.ts';
 
 /** How many events in a row a controller may send about one object: the same number as in Kubernetes. */
 const EVENT_BURST = 25;
@@ -51,7 +55,8 @@ export function workloadsOperator(parts: WorkloadParts): Operator {
   }
   if (parts.workloads) {
     controllers.push(nodeTaints, replicaSets, deployments, statefulSets, daemonSets, jobs);
-    controllers.push(endpointSlices, disruptionBudgets, pvcProtection);
+    controllers.push(endpointSlices, disruptionBudgets);
+    controllers.push(volumeBinder, pvcProtection, pvProtection, ephemeralVolumes);
     permissions.push(...workloadPermissions());
   }
   if (parts.scheduler) {
@@ -59,6 +64,8 @@ export function workloadsOperator(parts: WorkloadParts): Operator {
     permissions.push(
       allow(['create'], Pod, { subresource: 'binding' }),
       allow(['patch'], Pod, { subresource: 'status' }),
+      allow(['patch'], PersistentVolume),
+      allow(['patch'], PersistentVolumeClaim),
     );
   }
   return defineOperator({
@@ -87,8 +94,10 @@ function workloadPermissions(): readonly Permission[] {
     allow(makes, ReplicaSet),
     allow(['patch'], Deployment),
     allow(['delete'], Job),
-    allow(['create', 'patch'], PersistentVolumeClaim),
+    allow(['get', 'create', 'patch'], PersistentVolumeClaim),
+    allow(['patch', 'delete'], PersistentVolume),
     allow(['create', 'update', 'delete'], EndpointSlice),
     ...[ReplicaSet, Deployment, StatefulSet, DaemonSet, Job, PodDisruptionBudget].map(onStatus),
+    ...[PersistentVolume, PersistentVolumeClaim].map(onStatus),
   ];
 }

@@ -4,6 +4,8 @@ import type { FieldTracking } from '../fields/field-tracking.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { AdmissionPlugin } from './admission.ts';
+import { claimResize } from './claim-resize.ts';
+import { defaultStorageClass } from './default-storage-class.ts';
 import { defaultTolerations } from './default-tolerations.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { ownerReferences } from './owner-references.ts';
@@ -16,6 +18,7 @@ import { QuotaLedger } from './quota/quota-ledger.ts';
 import { keepQuotaStatus } from './quota/quota-status.ts';
 import { resourceQuotas } from './quota/resource-quotas.ts';
 import { serviceAccounts } from './service-account.ts';
+import { storageProtection } from './storage-protection.ts';
 import { warnUnenforced } from './unenforced.ts';
 import { mutatingWebhooks } from './webhooks/mutating-webhooks.ts';
 import type { ServiceResolver } from './webhooks/service-address.ts';
@@ -67,7 +70,10 @@ export function createAdmission(options: AdmissionOptions): ServerAdmission {
       serviceAccounts(storage, random),
       podPriority(storage),
       defaultTolerations(),
+      defaultStorageClass(storage),
+      storageProtection(),
       ownerReferences(authorizer, registry),
+      claimResize(storage),
       mutatingWebhooks(webhooks),
       paramAccess({ storage, registry, authorizer }),
       validatingPolicies({ storage, registry, authorizer, index: policies }),

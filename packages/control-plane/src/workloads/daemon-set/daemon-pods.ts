@@ -1,6 +1,6 @@
 import { DaemonSet, type Node, type NodeSelectorTerm, type Pod, type Toleration } from '@bowline/kubernetes';
+import { isSelected, untolerated } from '../pods/node-selection.ts';
 import { podFrom } from '../pods/pod-control.ts';
-import { isSelected, untolerated } from '../scheduler/node-selection.ts';
 
 /** HASH_LABEL names the revision that a DaemonSet's Pod was created from. */
 export const HASH_LABEL = 'controller-revision-hash';

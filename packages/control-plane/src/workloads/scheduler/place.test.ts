@@ -1,8 +1,8 @@
 import type { Node, NodeSelectorRequirement, Pod } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { requestsOf } from '../../server/objects/pod-amounts.ts';
+import { isSelected, isTolerated } from '../pods/node-selection.ts';
 import { podWith } from '../pods/pod.test-support.ts';
-import { isSelected, isTolerated } from './node-selection.ts';
 import { place } from './place.ts';
 
 const allocatable = { cpu: '2', memory: '1Gi', pods: '3' };
@@ -47,7 +47,7 @@ describe('the node for a Pod', () => {
     ];
     expect(place(asking('3'), loads)).toEqual({
       problem:
-        '0/4 nodes are available: 1 Too many pods, 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, 2 Insufficient cpu. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.',
+        '0/4 nodes are available: 1 Too many pods, 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, 2 Insufficient cpu. no new claims to deallocate, preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.',
     });
     expect(place(asking('1'), [])).toEqual({ problem: 'no nodes available to schedule pods' });
   });

@@ -1,8 +1,8 @@
 import type { Node, Pod, Taint } from '@bowline/kubernetes';
 import { compareQuantities, parseQuantity, type Quantity } from '@bowline/machinery';
 import { addAmounts, requestsOf } from '../../server/objects/pod-amounts.ts';
-import { isSelected, untolerated } from './node-selection.ts';
-
+import { isSelected, untolerated } from '../pods/node-selection.ts';
+import { IN_USE, type PodVolumes } from './pod-volumes.ts';
 import { type NamespaceLabels, Topology } from './topology.ts';
 
 /** NodeLoad is a node with the Pods that count against its capacity. */
@@ -14,6 +14,14 @@ export interface NodeLoad {
 /** Placement is a node for a Pod, or the reason why none fits. */
 export type Placement = { readonly node: string } | { readonly problem: string };
 
+/** PlaceOptions holds what the node of a Pod depends on besides the Pods of the nodes. */
+export interface PlaceOptions {
+  /** Defaults to none known. */
+  readonly namespaceLabels?: NamespaceLabels | undefined;
+  /** Defaults to no claims. */
+  readonly volumes?: PodVolumes | undefined;
+}
+
 const UNSCHEDULABLE: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
 /**
@@ -23,30 +31,55 @@ const UNSCHEDULABLE: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 
 export function place(
   pod: Pod,
   loads: readonly NodeLoad[],
-  namespaceLabels: NamespaceLabels = () => undefined,
+  { namespaceLabels = () => undefined, volumes }: PlaceOptions = {},
 ): Placement {
   if (loads.length === 0) return { problem: 'no nodes available to schedule pods' };
+  const available = `0/${loads.length} nodes are available`;
+  // "not found" is what the real scheduler has to say about the preemption of other Pods in this case.
+  if (volumes?.problem !== undefined) return { problem: `${available}: ${volumes.problem}. not found` };
   const topology = new Topology(pod, loads, namespaceLabels);
   const refusals = new Map<string, number>();
+  const preemptions = new Map<string, number>();
   let best: { readonly name: string; readonly siblings: number; readonly pods: number } | undefined;
   for (const load of loads) {
-    const problems = problemsOf(pod, load, topology);
-    for (const problem of problems) refusals.set(problem, (refusals.get(problem) ?? 0) + 1);
-    if (problems.length > 0) continue;
+    const problems = problemsOf(pod, load, topology, volumes);
+    for (const problem of problems) countUp(refusals, problem);
+    if (problems.length > 0) {
+      countUp(preemptions, problems.includes(IN_USE) ? NO_VICTIMS : NOT_HELPFUL);
+      continue;
+    }
     const name = load.node.metadata?.name ?? '';
     const candidate = { name, siblings: siblingsAmong(pod, load.pods), pods: load.pods.length };
     if (!best || isBetter(candidate, best)) best = candidate;
   }
   if (best) return { node: best.name };
-  const reasons = [...refusals].map(([reason, count]) => `${count} ${reason}`).toSorted();
-  const available = `0/${loads.length} nodes are available`;
+  const reasons = `${available}: ${counted(refusals)}.`;
   return {
-    problem: `${available}: ${reasons.join(', ')}. preemption: ${available}: ${loads.length} Preemption is not helpful for scheduling.`,
+    problem: `${reasons} no new claims to deallocate, preemption: ${available}: ${counted(preemptions)}.`,
   };
 }
 
+const NO_VICTIMS = 'No preemption victims found for incoming pod';
+const NOT_HELPFUL = 'Preemption is not helpful for scheduling';
+
+function countUp(counts: Map<string, number>, reason: string): void {
+  counts.set(reason, (counts.get(reason) ?? 0) + 1);
+}
+
+function counted(counts: ReadonlyMap<string, number>): string {
+  return [...counts]
+    .map(([reason, count]) => `${count} ${reason}`)
+    .toSorted()
+    .join(', ');
+}
+
 /** Why a Pod does not fit on a node: the first obstacle, or every insufficient resource. */
-function problemsOf(pod: Pod, { node, pods }: NodeLoad, topology: Topology): readonly string[] {
+function problemsOf(
+  pod: Pod,
+  { node, pods }: NodeLoad,
+  topology: Topology,
+  volumes: PodVolumes | undefined,
+): readonly string[] {
   const { spec } = pod;
   if (node.spec?.unschedulable && untolerated(spec?.tolerations, [UNSCHEDULABLE]))
     return ['node(s) were unschedulable'];
@@ -67,6 +100,8 @@ function problemsOf(pod: Pod, { node, pods }: NodeLoad, topology: Topology): rea
     if (compareQuantities(total, parseQuantity(allocatable[name] ?? '0')) > 0) problems.push(`Insufficient ${name}`);
   }
   if (problems.length > 0) return problems;
+  const ofVolumes = volumes?.on(node).problems ?? [];
+  if (ofVolumes.length > 0) return ofVolumes;
   const neighbours = topology.problemOn(node);
   return neighbours === undefined ? [] : [neighbours];
 }

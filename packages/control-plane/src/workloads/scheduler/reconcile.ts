@@ -1,13 +1,28 @@
-import { type KubernetesObject, keyOf, keyString, Namespace, Node, Pod, parseKey } from '@bowline/kubernetes';
+import {
+  type KubernetesObject,
+  keyOf,
+  keyString,
+  Namespace,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  parseKey,
+  StorageClass,
+} from '@bowline/kubernetes';
 import { formatTime } from '@bowline/machinery';
-import { keyed } from '@bowline/runtime';
+import { keyed, type ReconcileResult } from '@bowline/runtime';
 import { isConflict, isNotFound } from '@bowline/runtime/client';
 import type { Controller } from '@bowline/runtime/controller';
 import { withConditions } from '../../node-agent/conditions.ts';
 import { sameJson } from '../../node-agent/same-json.ts';
+import { claimKeysOf, podClaims } from '../pods/pod-claims.ts';
 import { isFinished } from '../pods/pod-state.ts';
 import type { WorkloadDeps } from '../pods/workload-events.ts';
+import { type AssumedPod, AssumedPods } from './assumed-pods.ts';
 import { type NodeLoad, place } from './place.ts';
+import { PodVolumes, type VolumeLookup } from './pod-volumes.ts';
+import { awaitedClaims, bindingState, bindVolumes } from './volume-binding.ts';
 
 const NAME = 'default-scheduler';
 /** The scheduler has its own field manager, even if it shares a process with other controllers. */
@@ -17,7 +32,7 @@ const WRITE = { fieldManager: 'kube-scheduler' };
 const sources = keyed('scheduler', { concurrency: 8 })
   .using<WorkloadDeps>()
   .watches(Pod, {
-    indexes: { node: (pod: Pod) => (isFinished(pod) ? [] : [pod.spec?.nodeName ?? '']) },
+    indexes: { node: (pod: Pod) => (isFinished(pod) ? [] : [pod.spec?.nodeName ?? '']), claim: claimKeysOf },
     map: (pod, cache) => {
       if (!pod.spec?.nodeName) return [keyString(keyOf(pod))];
       const unscheduled = cache.list(Pod, { by: { node: '' } });
@@ -30,7 +45,12 @@ const sources = keyed('scheduler', { concurrency: 8 })
     },
   })
   .watches(Namespace, { view: 'metadata', map: () => [] })
-  .watches(Node, { map: (_, cache) => schedulable(cache.list(Pod, { by: { node: '' } })) });
+  .watches(Node, { map: (_, cache) => schedulable(cache.list(Pod, { by: { node: '' } })) })
+  .watches(PersistentVolumeClaim, {
+    map: (claim, cache) => schedulable(cache.list(Pod, { by: { claim: keyString(keyOf(claim)) } })),
+  })
+  .watches(PersistentVolume, { map: (_, cache) => schedulable(withClaims(cache.list(Pod, { by: { node: '' } }))) })
+  .watches(StorageClass, { map: (_, cache) => schedulable(withClaims(cache.list(Pod, { by: { node: '' } }))) });
 
 type Context = Parameters<Parameters<(typeof sources)['reconcile']>[0]>[0];
 
@@ -40,16 +60,75 @@ export function scheduler(): Controller<WorkloadDeps> {
   return sources.reconcile((context) => reconcile(context, assumed));
 }
 
-async function reconcile(context: Context, assumed: AssumedPods): Promise<void> {
-  const { key, get } = context;
+async function reconcile(context: Context, assumed: AssumedPods): Promise<ReconcileResult> {
+  const { key, get, clock } = context;
   const pod = get(Pod, parseKey(key));
   if (!pod || pod.spec?.nodeName || !isSchedulable(pod)) {
     assumed.forget(key);
-    return;
+    return undefined;
   }
-  const placement = place(pod, nodeLoads(context, assumed), (name) => get(Namespace, { name })?.metadata.labels);
-  if ('problem' in placement) await reportUnschedulable(context, pod, placement.problem);
-  else await bind(context, assumed, pod, placement.node);
+  const selected = assumed.get(key);
+  if (selected && selected.awaited.length > 0) return continueBinding(context, assumed, pod, selected);
+  const waitMs = assumed.waitMs(key, clock.now());
+  if (waitMs > 0) return { requeueAfterMs: waitMs };
+
+  const volumes = new PodVolumes(pod, volumeLookup(context, pod));
+  const loads = nodeLoads(context, assumed);
+  const namespaceLabels = (name: string) => get(Namespace, { name })?.metadata.labels;
+  const placement = place(pod, loads, { namespaceLabels, volumes });
+  if ('problem' in placement) {
+    await reportProblem(context, pod, 'Unschedulable', placement.problem);
+    return undefined;
+  }
+  const { node: name } = placement;
+  const node = loads.find((load) => load.node.metadata?.name === name)?.node;
+  const needed = node && volumes.on(node);
+  const awaited = needed ? awaitedClaims(needed) : [];
+  assumed.assume(key, { pod, node: name, awaited });
+  try {
+    if (needed && awaited.length > 0) await bindVolumes(context.live, needed, name, WRITE);
+    else await bind(context, assumed, pod, name);
+  } catch (error) {
+    assumed.release(key);
+    throw error;
+  }
+  return undefined;
+}
+
+/** continueBinding binds a Pod when its claims are bound, and starts over if one of them cannot be. */
+async function continueBinding(
+  context: Context,
+  assumed: AssumedPods,
+  pod: Pod,
+  { node: name, awaited }: AssumedPod,
+): Promise<ReconcileResult> {
+  const { key, get, clock } = context;
+  const node = get(Node, { name });
+  const state = node
+    ? bindingState(awaited, node, volumeLookup(context, pod))
+    : { problem: `failed to get node "${name}": node "${name}" not found` };
+  if (state === 'complete') await bind(context, assumed, pod, name);
+  if (typeof state === 'string') return undefined;
+  assumed.release(key);
+  const requeueAfterMs = assumed.backOff(key, clock.now());
+  const message = `running PreBind plugin "VolumeBinding": binding volumes: ${state.problem}`;
+  await reportProblem(context, pod, 'SchedulerError', message);
+  return { requeueAfterMs };
+}
+
+/** volumeLookup reads the claims and volumes of a Pod from the cache. */
+function volumeLookup({ get, list }: Context, pod: Pod): VolumeLookup {
+  const { namespace, uid } = pod.metadata ?? {};
+  return {
+    claim: (name) => get(PersistentVolumeClaim, { namespace, name }),
+    volume: (name) => get(PersistentVolume, { name }),
+    storageClass: (name) => get(StorageClass, { name }),
+    volumes: () => list(PersistentVolume),
+    isUsed: (name) =>
+      list(Pod, { by: { claim: keyString({ namespace, name }) } }).some(
+        (other) => other.metadata.uid !== uid && !!other.spec?.nodeName && !isFinished(other),
+      ),
+  };
 }
 
 /** nodeLoads returns every node with the Pods that are bound or assumed to be bound to it. */
@@ -62,18 +141,22 @@ function nodeLoads({ list }: Context, assumed: AssumedPods): readonly NodeLoad[]
   });
 }
 
-async function reportUnschedulable({ live, clock, deps }: Context, pod: Pod, problem: string): Promise<void> {
-  const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: problem };
+async function reportProblem(
+  { live, clock, deps }: Context,
+  pod: Pod,
+  reason: 'Unschedulable' | 'SchedulerError',
+  message: string,
+): Promise<void> {
+  const condition = { type: 'PodScheduled', status: 'False', reason, message };
   const conditions = withConditions(pod.status?.conditions, [condition], formatTime(clock.now()));
   if (sameJson(conditions, pod.status?.conditions)) return;
   const body = { metadata: { resourceVersion: pod.metadata?.resourceVersion }, status: { conditions } };
   await live.patch(Pod, keyOf(pod), { type: 'merge', body }, { subresource: 'status', ...WRITE });
-  const event = { type: 'Warning', reason: 'FailedScheduling', note: problem, action: 'Scheduling' } as const;
+  const event = { type: 'Warning', reason: 'FailedScheduling', note: message, action: 'Scheduling' } as const;
   deps.events.record(NAME, Pod, pod, event);
 }
 
 async function bind({ key, live, deps }: Context, assumed: AssumedPods, pod: Pod, node: string): Promise<void> {
-  assumed.assume(key, pod, node);
   try {
     const metadata = { ...keyOf(pod), uid: pod.metadata?.uid };
     const binding = { kind: 'Binding', metadata, target: { apiVersion: 'v1', kind: 'Node', name: node } };
@@ -94,25 +177,9 @@ function isSchedulable({ metadata, spec, status }: Pod): boolean {
 }
 
 function schedulable(pods: readonly Pod[]): readonly string[] {
-  return pods.filter(isSchedulable).map((pod) => keyString(keyOf(pod)));
+  return pods.filter((pod) => !pod.spec?.nodeName && isSchedulable(pod)).map((pod) => keyString(keyOf(pod)));
 }
 
-/**
- * AssumedPods holds the nodes of Pods that were bound but whose update has not arrived yet, so that no capacity is used
- * twice.
- */
-class AssumedPods {
-  readonly #nodes = new Map<string, { readonly pod: Pod; readonly node: string }>();
-
-  assume(key: string, pod: Pod, node: string): void {
-    this.#nodes.set(key, { pod, node });
-  }
-
-  forget(key: string): void {
-    this.#nodes.delete(key);
-  }
-
-  on(node: string): readonly Pod[] {
-    return [...this.#nodes.values()].filter((each) => each.node === node).map(({ pod }) => pod);
-  }
+function withClaims(pods: readonly Pod[]): readonly Pod[] {
+  return pods.filter((pod) => podClaims(pod).length > 0);
 }

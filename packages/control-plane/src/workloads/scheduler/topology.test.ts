@@ -91,7 +91,7 @@ it.each<[string, Pod, { one?: Pod[]; two?: Pod[] }, string]>([
     { node: node('one', 'z1'), pods: one },
     { node: node('two', 'z2'), pods: two },
   ];
-  const found = place(wanted, loads, (namespace) => ({ team: namespace }));
+  const found = place(wanted, loads, { namespaceLabels: (namespace) => ({ team: namespace }) });
   if ('node' in found) expect(found.node).toBe(expected);
   else expect(found.problem).toContain(expected);
 });

@@ -1,6 +1,6 @@
 import type { LabelSelector, Node, Pod, PodAffinityTerm, TopologySpreadConstraint } from '@bowline/kubernetes';
 import { labelSelector } from '@bowline/machinery';
-import { isSelected } from './node-selection.ts';
+import { isSelected } from '../pods/node-selection.ts';
 import type { NodeLoad } from './place.ts';
 
 /** NamespaceLabels returns the labels of a namespace: affinity may select Pods by them. */

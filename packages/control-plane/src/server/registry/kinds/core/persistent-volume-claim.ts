@@ -1,6 +1,7 @@
 import type { PersistentVolumeClaim } from '@bowline/kubernetes';
 import { compareQuantities, type FieldProblem, parseQuantity } from '@bowline/machinery';
 import { canonicalJson } from '../../../json/canonical-json.ts';
+import { CLASS_ANNOTATION, storageClassOf } from '../../../objects/storage-class-of.ts';
 import { type KindRules, statusStrategy } from '../../built-in-strategy.ts';
 import { AGE, as, column, wide } from '../shared/column.ts';
 import type { PartialObject } from '../shared/partial-object.ts';
@@ -10,8 +11,6 @@ import { claimSpecProblems } from './volume-claim-problems.ts';
 
 type Claim = PartialObject<PersistentVolumeClaim>;
 type Source = NonNullable<NonNullable<Claim['spec']>['dataSource']>;
-
-const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 
 /**
  * persistentVolumeClaimRules makes the spec of a claim immutable after creation; only a bound claim may request more
@@ -63,10 +62,11 @@ export const persistentVolumeClaimRules: KindRules = {
     column('Access Modes', 'Access modes of the volume.', (object) =>
       isBound(object) ? accessModesText(as<PersistentVolumeClaim>(object).status?.accessModes) : '',
     ),
-    column('StorageClass', 'Requested storage class.', (object) => {
-      const { spec } = as<PersistentVolumeClaim>(object);
-      return object.metadata?.annotations?.[CLASS_ANNOTATION] ?? spec?.storageClassName ?? '';
-    }),
+    column(
+      'StorageClass',
+      'Requested storage class.',
+      (object) => storageClassOf(object as PersistentVolumeClaim) ?? '',
+    ),
     column(
       'VolumeAttributesClass',
       'Requested volume attributes class.',
@@ -93,24 +93,36 @@ function isKnownSource({ apiGroup, kind, name }: PartialObject<Source>): boolean
   );
 }
 
-function changeProblems({ spec = {} }: Claim, { spec: before = {}, status }: Claim): FieldProblem[] {
+function changeProblems(claim: Claim, old: Claim): FieldProblem[] {
+  const { spec = {} } = claim;
+  const { spec: before = {}, status } = old;
+  const setsClass = isClassSetLater(claim, old);
   const fixed = (each: NonNullable<Claim['spec']>): string => {
-    const { volumeName, resources, volumeAttributesClassName, ...rest } = each;
+    const { volumeName, resources, volumeAttributesClassName, storageClassName, ...rest } = each;
     const requests = { ...resources?.requests, storage: undefined };
-    return canonicalJson({ ...rest, resources: { ...resources, requests } });
+    const className = setsClass ? undefined : storageClassName;
+    return canonicalJson({ ...rest, storageClassName: className, resources: { ...resources, requests } });
   };
   const wanted = spec.resources?.requests?.storage ?? '0';
   const had = before.resources?.requests?.storage ?? '0';
   const grows = compareQuantities(parseQuantity(wanted), parseQuantity(had));
   const isRenamed = before.volumeName !== undefined && spec.volumeName !== before.volumeName;
+  const problems: FieldProblem[] = [];
   if (fixed(spec) !== fixed(before) || isRenamed || (grows !== 0 && status?.phase !== 'Bound')) {
     const detail =
       'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
-    return [forbidden('spec', detail)];
+    problems.push(forbidden('spec', detail));
   }
-  const reached = status?.capacity?.storage;
-  const isBelow = reached !== undefined && compareQuantities(parseQuantity(wanted), parseQuantity(reached)) < 0;
-  return grows < 0 && isBelow
-    ? [forbidden('spec.resources.requests.storage', 'field can not be less than status.capacity')]
-    : [];
+  const reached = status?.capacity?.storage ?? '0';
+  if (grows < 0 && compareQuantities(parseQuantity(wanted), parseQuantity(reached)) <= 0) {
+    problems.push(forbidden('spec.resources.requests.storage', 'field can not be less than status.capacity'));
+  }
+  return problems;
+}
+
+/** A class may be set once, for claims that were created while there was no default class. */
+function isClassSetLater({ spec }: Claim, { metadata, spec: before }: Claim): boolean {
+  if (spec?.storageClassName === undefined || before?.storageClassName !== undefined) return false;
+  const annotated = metadata?.annotations?.[CLASS_ANNOTATION];
+  return annotated === undefined || annotated === spec.storageClassName;
 }

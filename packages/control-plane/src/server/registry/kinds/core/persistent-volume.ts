@@ -1,11 +1,10 @@
 import type { PersistentVolume } from '@bowline/kubernetes';
 import { formatTime } from '@bowline/machinery';
+import { storageClassOf } from '../../../objects/storage-class-of.ts';
 import { type KindRules, statusStrategy } from '../../built-in-strategy.ts';
 import { AGE, as, column, wide } from '../shared/column.ts';
 import { accessModesText } from './access-modes.ts';
 import { volumeChangeProblems, volumeProblems } from './persistent-volume-problems.ts';
-
-const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 
 /** persistentVolumeRules holds the rules of PersistentVolumes, which outlive pods. */
 export const persistentVolumeRules: KindRules = {
@@ -64,10 +63,11 @@ export const persistentVolumeRules: KindRules = {
       const { claimRef } = as<PersistentVolume>(object).spec ?? {};
       return claimRef ? `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}` : '';
     }),
-    column('StorageClass', 'Storage class of the volume.', (object) => {
-      const annotated = object.metadata?.annotations?.[CLASS_ANNOTATION];
-      return annotated ?? as<PersistentVolume>(object).spec?.storageClassName ?? '';
-    }),
+    column(
+      'StorageClass',
+      'Storage class of the volume.',
+      (object) => storageClassOf(object as PersistentVolume) ?? '',
+    ),
     column(
       'VolumeAttributesClass',
       'Volume attributes class of the volume.',

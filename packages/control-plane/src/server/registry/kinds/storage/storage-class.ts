@@ -10,7 +10,7 @@ const MODES = ['Immediate', 'WaitForFirstConsumer'];
 /** The volumes of a class were provisioned with these fields; other values require another class. */
 const FROZEN = ['parameters', 'provisioner', 'reclaimPolicy'];
 
-/** storageClassRules validates how volumes are provisioned. This server provisions none. */
+/** storageClassRules validates how volumes are provisioned. */
 export const storageClassRules: KindRules = {
   returnsDeletedObject: true,
   applyDefaults(object) {

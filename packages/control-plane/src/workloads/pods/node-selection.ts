@@ -10,8 +10,8 @@ export function isSelected(spec: Pod['spec'], node: Node): boolean {
   return terms === undefined || terms.some((term) => isTermMet(term, node));
 }
 
-/** A term without requirements selects nothing. */
-function isTermMet({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, { metadata }: Node): boolean {
+/** isTermMet reports whether a node matches a term. A term without requirements selects nothing. */
+export function isTermMet({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, { metadata }: Node): boolean {
   if (matchExpressions.length === 0 && matchFields.length === 0) return false;
   const fields = { 'metadata.name': metadata?.name ?? '' };
   return (
