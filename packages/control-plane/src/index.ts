@@ -26,11 +26,13 @@ export {
   type PodBehaviour,
   type PodRule,
   RULE_PREFIX,
+  type SteeringRule,
 } from './node-agent/behaviour.ts';
 export type { NodeTemplate } from './node-agent/node-object.ts';
-export { type NodeAgentRbac, nodeAgentRbac } from './node-agent/rbac.ts';
+export { type NodeAgentRbac, type NodeAgentRbacOptions, nodeAgentRbac } from './node-agent/rbac.ts';
 export { type NodeAgent, type NodeAgentOptions, startNodeAgent } from './node-agent/start-node-agent.ts';
 export {
+  type ClaimTarget,
   type NodeControls,
   type PodControls,
   type PodTarget,
@@ -38,7 +40,10 @@ export {
   type Steering,
   type SteeringOptions,
   steering,
+  type VolumeControls,
 } from './node-agent/steer.ts';
+export { PROVISIONER, STORAGE_CLASS } from './node-agent/volumes/provisioner.ts';
+export { VOLUME_RULE_PREFIX, type VolumeBehaviour, type VolumeRule } from './node-agent/volumes/volume-behaviour.ts';
 export type { ServiceAddress, ServiceReference, ServiceResolver } from './server/admission/webhooks/service-address.ts';
 export type * from './server/audit/audit-event.ts';
 export type { RequestFault } from './server/faults/request-faults.ts';

@@ -29,6 +29,8 @@ export interface OwnNodeAgentOptions {
   readonly nodes: number;
   /** Whether to serve `kubectl logs`. */
   readonly logs: boolean;
+  /** Where the folders of volumes are created. Defaults to a temporary folder. */
+  readonly volumesFolder?: string | undefined;
   /** Defaults to the system clock. */
   readonly clock?: Clock | undefined;
   /** Aborts the start. */
@@ -38,7 +40,7 @@ export interface OwnNodeAgentOptions {
 /** startOwnNodeAgent starts the nodes of a control plane, under an identity with the least rights. */
 export async function startOwnNodeAgent(
   clientFor: ClientFor,
-  { nodes, logs, clock, signal }: OwnNodeAgentOptions,
+  { nodes, logs, volumesFolder, clock, signal }: OwnNodeAgentOptions,
 ): Promise<NodeAgent | undefined> {
   if (nodes === 0) return undefined;
   const limit = AbortSignal.timeout(START_TIMEOUT_MS);
@@ -47,7 +49,7 @@ export async function startOwnNodeAgent(
   const client = await clientFor({ user: USER }, 'node-agent');
   try {
     await untilAllowed(client, within);
-    const agent = await startNodeAgent({ client, nodes, logs, clock });
+    const agent = await startNodeAgent({ client, nodes, logs, volumes: true, volumesFolder, clock });
     const untilStopped = async (): Promise<void> => {
       try {
         await agent.stopped;
@@ -79,7 +81,8 @@ async function grant(clientFor: ClientFor, signal: AbortSignal): Promise<void> {
     const options = { fieldManager: 'bowline-control-plane', signal };
     await admin.patch(resource, keyOf(body), { type: 'apply', body, force: true }, options);
   };
-  const objects = nodeAgentRbac(USER, { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: USER });
+  const subject = { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: USER };
+  const objects = nodeAgentRbac(USER, subject, { volumes: true });
   await Promise.all([
     apply(ClusterRole, objects.clusterRole),
     apply(ClusterRoleBinding, objects.clusterRoleBinding),

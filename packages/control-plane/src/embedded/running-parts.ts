@@ -31,6 +31,8 @@ export interface RunningOptions {
   readonly components: readonly EmbeddedComponent[];
   readonly controllers: Pick<WorkloadsOptions, 'workloads' | 'scheduler' | 'rootCertificate'>;
   readonly nodes: number;
+  /** Where the folders of volumes are created; undefined for a temporary folder. */
+  readonly volumesFolder: string | undefined;
 }
 
 /** RunningParts manages the components of an embedded control plane that start and stop during its lifetime. */
@@ -108,12 +110,13 @@ export class RunningParts {
 
   /** startNodes registers the nodes and starts the node agent. */
   async startNodes(signal: AbortSignal | undefined): Promise<void> {
-    const { nodes, server } = this.#options;
+    const { nodes, volumesFolder, server } = this.#options;
     if (nodes === 0) return;
     const { startOwnNodeAgent } = await import('../own-node-agent.ts');
     this.#nodeAgent = await startOwnNodeAgent(this.clientFor, {
       nodes,
       logs: this.#options.listen !== undefined,
+      volumesFolder,
       clock: server.clock,
       signal,
     });

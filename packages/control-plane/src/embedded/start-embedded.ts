@@ -71,6 +71,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedC
         rootCertificate: pki?.authority.certificatePem,
       },
       nodes: options.nodes ?? 2,
+      volumesFolder: secrets.folder === '' ? undefined : join(secrets.folder, 'volumes'),
     });
     cleanUps.push(() => running.stop());
     const prepared = systemClock.monotonic();

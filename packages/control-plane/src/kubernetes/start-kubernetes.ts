@@ -76,6 +76,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Contr
     const nodeAgent = await startOwnNodeAgent(connectClients(access), {
       nodes: options.nodes ?? 2,
       logs: true,
+      volumesFolder: join(folder, 'volumes'),
       signal,
     });
     const done = systemClock.monotonic();

@@ -55,14 +55,17 @@ export type PodBehaviour =
   /** A deletion does not complete: the Pod stays Terminating. Can be combined with any other behaviour. */
   | { readonly do: 'hang-deletion' };
 
-/** PodRule is the value of a Namespace's steering annotation: a behaviour and the Pods it applies to. */
-export interface PodRule {
-  /** The name of one Pod. Defaults to any. */
+/** SteeringRule is the value of a Namespace's steering annotation: a behaviour and the objects it applies to. */
+export interface SteeringRule<Behaviour> {
+  /** The name of one object. Defaults to any. */
   readonly name?: string | undefined;
   /** A label selector in string form. Defaults to any. */
   readonly selector?: string | undefined;
-  readonly behaviour: PodBehaviour;
+  readonly behaviour: Behaviour;
 }
+
+/** PodRule is a rule for Pods. */
+export type PodRule = SteeringRule<PodBehaviour>;
 
 /**
  * NodeBehaviour overrides a node's readiness: `not-ready` reports it; `silent` is a dead node without heartbeats whose Pods are
@@ -72,7 +75,10 @@ export type NodeBehaviour = 'ready' | 'not-ready' | 'silent';
 
 type FieldType = 'text' | 'count' | 'names';
 
-const FIELDS: Readonly<Record<PodBehaviour['do'], Readonly<Record<string, FieldType>>>> = {
+/** BehaviourFields lists the fields of each behaviour of a kind of object. */
+export type BehaviourFields<Verb extends string> = Readonly<Record<Verb, Readonly<Record<string, FieldType>>>>;
+
+const FIELDS: BehaviourFields<PodBehaviour['do']> = {
   run: {},
   hold: { reason: 'text', message: 'text' },
   'not-ready': { containers: 'names' },
@@ -97,18 +103,23 @@ const CHECKS: Readonly<Record<FieldType, readonly [(value: unknown) => boolean, 
 };
 
 /**
- * parsePodBehaviours parses a behaviour annotation: words (`crash`, `crash,hang-deletion`), JSON for details
+ * parseBehaviours parses a behaviour annotation: words (`crash`, `crash,hang-deletion`), JSON for details
  * (`{"do":"crash","containers":["app"]}`), or a JSON list. Throws BOWLINE_STEERING_INVALID.
  */
-export function parsePodBehaviours(text: string): readonly PodBehaviour[] {
+export function parseBehaviours<B>(text: string, check: (value: unknown) => B): readonly B[] {
   const trimmed = text.trim();
-  if (!/^[[{]/.test(trimmed)) return trimmed.split(',').map((word) => checkPodBehaviour({ do: word.trim() }));
+  if (!/^[[{]/.test(trimmed)) return trimmed.split(',').map((word) => check({ do: word.trim() }));
   const value = parseJson(trimmed);
-  return Array.isArray(value) ? value.map(checkPodBehaviour) : [checkPodBehaviour(value)];
+  return Array.isArray(value) ? value.map(check) : [check(value)];
 }
 
-/** parsePodRule parses a rule of a Namespace. Throws BOWLINE_STEERING_INVALID. */
-export function parsePodRule(text: string): PodRule {
+/** parsePodBehaviours parses the behaviour annotation of a Pod. Throws BOWLINE_STEERING_INVALID. */
+export function parsePodBehaviours(text: string): readonly PodBehaviour[] {
+  return parseBehaviours(text, checkPodBehaviour);
+}
+
+/** parseRule parses a rule of a Namespace. Throws BOWLINE_STEERING_INVALID. */
+export function parseRule<B>(text: string, check: (value: unknown) => B): SteeringRule<B> {
   const value = parseJson(text);
   const { name, selector, behaviour, ...others } = isObject(value) ? value : refuse('a rule must be a JSON object');
   const [unknown] = Object.keys(others);
@@ -117,7 +128,12 @@ export function parsePodRule(text: string): PodRule {
     if (given !== undefined && typeof given !== 'string') refuse(`"${field}" of a rule must be a string`);
   }
   // Both were just checked to be strings or absent.
-  return { name, selector, behaviour: checkPodBehaviour(behaviour) } as PodRule;
+  return { name, selector, behaviour: check(behaviour) } as SteeringRule<B>;
+}
+
+/** parsePodRule parses a rule for Pods. Throws BOWLINE_STEERING_INVALID. */
+export function parsePodRule(text: string): PodRule {
+  return parseRule(text, checkPodBehaviour);
 }
 
 /** parseNodeBehaviour parses a Node's behaviour annotation. Throws BOWLINE_STEERING_INVALID. */
@@ -129,11 +145,20 @@ export function parseNodeBehaviour(text: string | undefined): NodeBehaviour {
 
 /** checkPodBehaviour rejects values that are not a behaviour, with a message that lists the valid ones. */
 export function checkPodBehaviour(value: unknown): PodBehaviour {
+  return checkBehaviour<PodBehaviour>(value, 'pod', FIELDS);
+}
+
+/** checkBehaviour rejects values that are not one of the given behaviours. */
+export function checkBehaviour<B extends { readonly do: string }>(
+  value: unknown,
+  kind: string,
+  table: BehaviourFields<B['do']>,
+): B {
   const { do: verb, ...details } = isObject(value) ? value : refuse('a behaviour must be a name or a JSON object');
-  if (typeof verb !== 'string' || !Object.hasOwn(FIELDS, verb)) {
-    return refuse(`unknown pod behaviour ${JSON.stringify(verb)}; use one of ${Object.keys(FIELDS).join(', ')}`);
+  if (typeof verb !== 'string' || !Object.hasOwn(table, verb)) {
+    return refuse(`unknown ${kind} behaviour ${JSON.stringify(verb)}; use one of ${Object.keys(table).join(', ')}`);
   }
-  const fields = FIELDS[verb as PodBehaviour['do']];
+  const fields = table[verb as B['do']];
   for (const [field, given] of Object.entries(details)) {
     const type = Object.hasOwn(fields, field) ? fields[field] : undefined;
     if (type === undefined) {
@@ -142,8 +167,8 @@ export function checkPodBehaviour(value: unknown): PodBehaviour {
       refuse(`"${field}" of "${verb}" must be ${CHECKS[type][1]}`);
     }
   }
-  // Every field was checked against the table above, which matches the type.
-  return value as PodBehaviour;
+  // Every field was checked against the table, which matches the type.
+  return value as B;
 }
 
 function parseJson(text: string): unknown {

@@ -5,6 +5,7 @@ import { Addresses } from './addresses.ts';
 import { NODE_LEASE_NAMESPACE } from './heartbeats.ts';
 import { DEFAULT_AGENT } from './node-object.ts';
 import { nodeAgentOperator } from './operator.ts';
+import { VolumeFolders } from './volumes/volume-folders.ts';
 
 /** NodeAgentRbac holds the RBAC objects needed to run a node agent. */
 export interface NodeAgentRbac {
@@ -15,8 +16,14 @@ export interface NodeAgentRbac {
   readonly roleBinding: RoleBinding;
 }
 
+/** NodeAgentRbacOptions configures what a node agent may do. */
+export interface NodeAgentRbacOptions {
+  /** Whether it provisions volumes. Defaults to false. */
+  readonly volumes?: boolean | undefined;
+}
+
 /** nodeAgentRbac grants a subject exactly the permissions that a node agent declares. `name` is the name of all four objects. */
-export function nodeAgentRbac(name: string, subject: Subject): NodeAgentRbac {
+export function nodeAgentRbac(name: string, subject: Subject, options: NodeAgentRbacOptions = {}): NodeAgentRbac {
   // The permissions do not depend on these values.
   const { cluster, namespaces } = permissionsOf(
     nodeAgentOperator({
@@ -24,6 +31,7 @@ export function nodeAgentRbac(name: string, subject: Subject): NodeAgentRbac {
       wire: systemClock,
       heartbeatMs: 1,
       addresses: new Addresses('10.0.0.0/8'),
+      folders: options.volumes ? new VolumeFolders(undefined) : undefined,
       onReported: () => undefined,
     }),
   );

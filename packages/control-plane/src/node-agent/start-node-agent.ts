@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { Node } from '@bowline/kubernetes';
+import { Node, StorageClass } from '@bowline/kubernetes';
 import { type Clock, labelValueProblems, type Random, systemClock } from '@bowline/machinery';
 import { BowlineError, type Log } from '@bowline/runtime';
 import { type Client, isAlreadyExists, isNotFound } from '@bowline/runtime/client';
@@ -10,6 +10,8 @@ import { type LastProblem, rememberProblem } from './last-problem.ts';
 import { startLogServer } from './log-server.ts';
 import { DEFAULT_AGENT, type NodeTemplate, nodeObject } from './node-object.ts';
 import { type Steering, steering } from './steer.ts';
+import { localStorageClass } from './volumes/provisioner.ts';
+import { VolumeFolders } from './volumes/volume-folders.ts';
 
 /** NodeAgentOptions configures a node agent. */
 export interface NodeAgentOptions {
@@ -32,6 +34,13 @@ export interface NodeAgentOptions {
    * certificates. Defaults to false: the API server finds no endpoint.
    */
   readonly logs?: boolean | undefined;
+  /**
+   * Provisions volumes: creates the default StorageClass `bowline-local`, and a folder for every claim of a class with the
+   * provisioner `node-agent.bowline.dev/local`. One agent of a cluster may do so. Defaults to false.
+   */
+  readonly volumes?: boolean | undefined;
+  /** Where the folders of volumes are created. Defaults to a temporary folder that is removed when the agent stops. */
+  readonly volumesFolder?: string | undefined;
   /** Deletes its nodes when it stops, including added ones. Defaults to false. */
   readonly deleteNodes?: boolean | undefined;
   /** The clock for reported times and for the queues. Defaults to the system clock. */
@@ -73,10 +82,12 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
   const problems = rememberProblem(options.log ?? silentLog);
   const templates = templatesOf(options, name);
   const addresses = addressesOf(options.network ?? '10.244.0.0/16');
+  if (options.volumes) await registerStorageClass(client, signal);
   for (const template of templates) await register(client, name, template, signal);
   // Controllers are most of the code, and many programs that can start an agent do not start one.
   const { agentManager } = await import('./agent-manager.ts');
   const logServer = options.logs ? await startLogServer() : undefined;
+  const folders = options.volumes ? new VolumeFolders(options.volumesFolder) : undefined;
 
   const awaited = new Set(templates.map((template) => template.name));
   const stop = new AbortController();
@@ -89,7 +100,7 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
       if (awaited.delete(node) && awaited.size === 0) resolve();
     };
     if (awaited.size === 0) resolve();
-    const parts = { name, wire, heartbeatMs, addresses, logPort: logServer?.port, onReported };
+    const parts = { name, wire, heartbeatMs, addresses, logPort: logServer?.port, folders, onReported };
     const manager = agentManager(parts, {
       clientFor: () => client,
       clock,
@@ -104,6 +115,7 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
       await running;
     } finally {
       await logServer?.[Symbol.asyncDispose]();
+      await folders?.[Symbol.asyncDispose]();
     }
     if (options.deleteNodes) await unregister(client, name);
   };
@@ -158,6 +170,13 @@ async function untilReported(parts: {
     late.catch(() => undefined);
     ended.catch(() => undefined);
   }
+}
+
+/** registerStorageClass creates the default class once: what its users change stays. */
+async function registerStorageClass(client: Client, signal?: AbortSignal): Promise<void> {
+  await client.create(StorageClass, localStorageClass(), { signal }).catch((error: unknown) => {
+    if (!isAlreadyExists(error)) throw error;
+  });
 }
 
 /** register creates a Node, or finds it as an earlier run of this agent left it. */

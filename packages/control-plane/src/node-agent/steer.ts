@@ -8,10 +8,11 @@ import {
   checkPodBehaviour,
   type NodeBehaviour,
   type PodBehaviour,
-  type PodRule,
   RULE_PREFIX,
+  type SteeringRule,
 } from './behaviour.ts';
 import { DEFAULT_AGENT, type NodeTemplate, nodeObject } from './node-object.ts';
+import { checkVolumeBehaviour, VOLUME_RULE_PREFIX, type VolumeBehaviour } from './volumes/volume-behaviour.ts';
 
 /** Steered is a steering that is in effect until it is released. */
 export interface Steered extends AsyncDisposable {
@@ -43,6 +44,15 @@ export interface PodControls {
   hangDeletion(target?: PodTarget): Promise<Steered>;
 }
 
+/** ClaimTarget selects PersistentVolumeClaims, including those that do not exist yet. Defaults to all in the namespace. */
+export type ClaimTarget = PodTarget;
+
+/** VolumeControls steers the provisioning of volumes; see `VolumeBehaviour` for the meaning of each method. */
+export interface VolumeControls {
+  hold(target?: ClaimTarget): Promise<Steered>;
+  fail(target?: ClaimTarget, details?: Omit<Extract<VolumeBehaviour, { readonly do: 'fail' }>, 'do'>): Promise<Steered>;
+}
+
 /** NodeControls adds nodes and steers them. */
 export interface NodeControls {
   /** add adds a node to the agent; releasing it deletes the Node. */
@@ -56,6 +66,7 @@ export interface NodeControls {
 /** Steering lets tests, in any process, control a node agent. */
 export interface Steering {
   readonly pods: PodControls;
+  readonly volumes: VolumeControls;
   readonly nodes: NodeControls;
 }
 
@@ -80,22 +91,30 @@ export interface SteeringOptions {
 export function steering(client: Client, options: SteeringOptions = {}): Steering {
   const { clock = systemClock, agent = DEFAULT_AGENT } = options;
   let count = 0;
-  const steer = async (target: PodTarget = {}, behaviour: PodBehaviour): Promise<Steered> => {
+  const addRule = async (
+    prefix: string,
+    target: PodTarget = {},
+    behaviour: PodBehaviour | VolumeBehaviour,
+  ): Promise<Steered> => {
     const { namespace = options.namespace, name, selector } = target;
     if (namespace === undefined) {
-      throw new BowlineError('BOWLINE_STEERING_INVALID', 'cannot steer pods: specify a namespace');
+      throw new BowlineError('BOWLINE_STEERING_INVALID', 'cannot steer the node agent: specify a namespace');
     }
     // Reject here, where the caller sees it, what the agent could not parse.
     if (selector !== undefined) parseLabelSelector(selector);
-    const rule: PodRule = { name, selector, behaviour: checkPodBehaviour(behaviour) };
+    const rule: SteeringRule<unknown> = { name, selector, behaviour };
     // Rule names sort in order of creation: the time first, then the count, then a process-specific part.
     const order = [clock.now().toString(36).padStart(10, '0'), (++count).toString(36).padStart(4, '0')];
-    const annotation = `${RULE_PREFIX}${[...order, randomBytes(3).toString('hex')].join('-')}`;
+    const annotation = `${prefix}${[...order, randomBytes(3).toString('hex')].join('-')}`;
     const set = (value: string | null): Promise<unknown> =>
       client.patch(Namespace, { name: namespace }, annotate(annotation, value));
     await set(JSON.stringify(rule));
     return steered(() => set(null));
   };
+  const steer = async (target: PodTarget | undefined, behaviour: PodBehaviour): Promise<Steered> =>
+    addRule(RULE_PREFIX, target, checkPodBehaviour(behaviour));
+  const steerVolumes = async (target: ClaimTarget | undefined, behaviour: VolumeBehaviour): Promise<Steered> =>
+    addRule(VOLUME_RULE_PREFIX, target, checkVolumeBehaviour(behaviour));
   const steerNode = async (name: string, behaviour: NodeBehaviour): Promise<Steered> => {
     const set = (value: string | null): Promise<unknown> =>
       client.patch(Node, { name }, annotate(BEHAVIOUR_ANNOTATION, value));
@@ -112,6 +131,10 @@ export function steering(client: Client, options: SteeringOptions = {}): Steerin
       fail: (target, details) => steer(target, { do: 'fail', ...details }),
       evict: (target, details) => steer(target, { do: 'evict', ...details }),
       hangDeletion: (target) => steer(target, { do: 'hang-deletion' }),
+    },
+    volumes: {
+      hold: (target) => steerVolumes(target, { do: 'hold' }),
+      fail: (target, details) => steerVolumes(target, { do: 'fail', ...details }),
     },
     nodes: {
       async add(node) {

@@ -1,6 +1,13 @@
-import type { Namespace, Pod } from '@bowline/kubernetes';
+import type { KubernetesObject, Namespace, Pod } from '@bowline/kubernetes';
 import { parseLabelSelector } from '@bowline/machinery';
-import { BEHAVIOUR_ANNOTATION, type PodBehaviour, parsePodBehaviours, parsePodRule, RULE_PREFIX } from './behaviour.ts';
+import {
+  BEHAVIOUR_ANNOTATION,
+  type PodBehaviour,
+  parsePodBehaviours,
+  parsePodRule,
+  RULE_PREFIX,
+  type SteeringRule,
+} from './behaviour.ts';
 
 /** PodSteering is the effective steering of one Pod. */
 export interface PodSteering {
@@ -17,7 +24,7 @@ export function steeringOf(pod: Pod, namespace: Pick<Namespace, 'metadata'> | un
   let behaviour: PodBehaviour | undefined;
   let deletionHangs = false;
   try {
-    for (const each of [...rulesFor(pod, namespace), ...ownBehaviours(pod)]) {
+    for (const each of [...rulesFor(pod, namespace, RULE_PREFIX, parsePodRule), ...ownBehaviours(pod)]) {
       if (each.do === 'hang-deletion') deletionHangs = true;
       else behaviour = each;
     }
@@ -33,15 +40,21 @@ function ownBehaviours(pod: Pod): readonly PodBehaviour[] {
   return text === undefined ? [] : parsePodBehaviours(text);
 }
 
-function rulesFor(pod: Pod, namespace: Pick<Namespace, 'metadata'> | undefined): readonly PodBehaviour[] {
+/** rulesFor returns the behaviours that the rules of a Namespace with a prefix set for an object, in order. */
+export function rulesFor<B>(
+  { metadata }: KubernetesObject,
+  namespace: Pick<Namespace, 'metadata'> | undefined,
+  prefix: string,
+  parse: (text: string) => SteeringRule<B>,
+): readonly B[] {
   const annotations = Object.entries(namespace?.metadata?.annotations ?? {});
   return annotations
-    .filter(([key]) => key.startsWith(RULE_PREFIX))
+    .filter(([key]) => key.startsWith(prefix))
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, text]) => parsePodRule(text))
+    .map(([, text]) => parse(text))
     .filter(({ name, selector }) => {
-      if (name !== undefined && name !== pod.metadata?.name) return false;
-      return selector === undefined || parseLabelSelector(selector).matches(pod.metadata?.labels);
+      if (name !== undefined && name !== metadata?.name) return false;
+      return selector === undefined || parseLabelSelector(selector).matches(metadata?.labels);
     })
     .map((rule) => rule.behaviour);
 }

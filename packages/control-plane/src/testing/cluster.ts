@@ -72,8 +72,8 @@ export interface Cluster extends AsyncDisposable {
   readonly namespace: string;
   readonly admin: Client;
   /**
-   * Controls how the control plane's node agent simulates Pods and nodes. Pods are those of the cluster's namespace
-   * unless a target names another. Nodes are shared with other tests: add one, with a taint, before you break it.
+   * Controls how the control plane's node agent simulates Pods, volumes and nodes. Pods and claims are those of the
+   * cluster's namespace unless a target names another. Nodes are shared with other tests: add one, with a taint, before you break it.
    */
   readonly nodeAgent: Steering;
   /** clientFor returns a client with its own connection. It is closed with the cluster. */
@@ -264,9 +264,9 @@ async function emptyCluster(
 
 /** The nodes that a test adds are released with its cluster. */
 function nodeAgentOf(admin: Client, namespace: string, onDispose: Cluster['onDispose']): Steering {
-  const { pods, nodes } = steering(admin, { namespace });
+  const { nodes, ...others } = steering(admin, { namespace });
   return {
-    pods,
+    ...others,
     nodes: {
       ...nodes,
       async add(node) {

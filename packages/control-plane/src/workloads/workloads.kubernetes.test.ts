@@ -26,6 +26,7 @@ import { garbageCollection } from './behaviours/garbage-collection.test-support.
 import { jobs } from './behaviours/jobs.test-support.ts';
 import { namespaces } from './behaviours/namespaces.test-support.ts';
 import { orderedAndDaemons } from './behaviours/ordered-and-daemons.test-support.ts';
+import { volumes } from './behaviours/volumes.test-support.ts';
 import { startWorkloads } from './start-workloads.ts';
 
 const running: AsyncDisposable[] = [];
@@ -67,6 +68,7 @@ describe('namespaces', () => namespaces(open));
 describe('Deployments', () => deployments(open));
 describe('StatefulSets, DaemonSets and Services', () => orderedAndDaemons(open));
 describe('Jobs', () => jobs(open));
+describe('volumes', () => volumes(open));
 
 describe('our own controllers', () => {
   it('write nothing about what is as it should be, also after a restart', async () => {
