@@ -131,18 +131,6 @@ async function untilReady(five: ObjectWatch): Promise<void> {
 async function openWithPods(scene: ZtwimScene): Promise<ZtwimScene> {
   const second = await openScene([], scene.log, { workloads: true, nodes: 1 });
   const api = new Api(second.connection);
-  // No storage provider runs: the claim of the server is bound to this volume.
-  await api.ok('POST', '/api/v1/persistentvolumes', {
-    apiVersion: 'v1',
-    kind: 'PersistentVolume',
-    metadata: { name: 'spire-data' },
-    spec: {
-      accessModes: ['ReadWriteOnce'],
-      capacity: { storage: '1Gi' },
-      persistentVolumeReclaimPolicy: 'Retain',
-      hostPath: { path: '/var/lib/spire-data' },
-    },
-  });
   return {
     ...second,
     command: scene.command,

@@ -1,4 +1,4 @@
-import { apiVersionOf, DaemonSet, Deployment, PersistentVolume, StatefulSet } from '@bowline/kubernetes';
+import { apiVersionOf, DaemonSet, Deployment, StatefulSet } from '@bowline/kubernetes';
 import { type Sample, show } from '@bowline/runtime';
 import type { DisplayState, LocalUse } from '@bowline/runtime/manager';
 import { SINGLETON } from './api/names.ts';
@@ -49,21 +49,8 @@ const others = [SpireAgent, SpiffeCSIDriver, SpireOIDCDiscoveryProvider].map((ki
   spec: {},
 }));
 
-/** A local control plane has no storage provider: the claim of the server is bound to this volume. */
-const volume = {
-  apiVersion: apiVersionOf(PersistentVolume),
-  kind: PersistentVolume.kind,
-  metadata: { name: 'sample-spire-data' },
-  spec: {
-    accessModes: ['ReadWriteOnce'],
-    capacity: { storage: '1Gi' },
-    persistentVolumeReclaimPolicy: 'Retain',
-    hostPath: { path: '/var/lib/spire-data' },
-  },
-};
-
 /** samples demonstrate the operator: one central configuration, and the four operands that use it. */
-export const samples: readonly Sample[] = [volume, manager, server, ...others];
+export const samples: readonly Sample[] = [manager, server, ...others];
 
 const { labelSelector } = ofWorkloads;
 const inOperandNamespace = (...names: readonly string[]) => names.map((name) => `${NAMESPACE}/${name}`);

@@ -104,17 +104,15 @@ export const KNOWN: readonly KnownDifference[] = [
     isOf: ({ path, real }) => path === 'body.message' && asText(real).includes('Key: /registry/'),
   },
   {
-    name: 'differences of Pods',
-    reason: 'the real server prints the difference of a forbidden change of a Pod, in terms of its internal types',
+    name: 'differences of Pods and claims',
+    reason: 'the real server prints the difference of a forbidden change of a spec, in terms of its internal types',
     isOf: (found) =>
       isWordedDifferently(found, (text) =>
-        text.replace(/^(spec: Forbidden: pod updates may not change [^\n]+ previously negative\))\n.*$/s, '$1'),
+        text.replace(
+          /^(spec: Forbidden: (?:pod updates may not change [^\n]+ previously negative\)|spec is immutable after creation except [^\n]+ for bound claims))\n.*$/s,
+          '$1',
+        ),
       ),
-  },
-  {
-    name: 'protection of claims',
-    reason: 'no controller here would remove the finalizer of claims in use',
-    isOf: ({ path, real }) => path.endsWith('finalizers') && asText(real).includes('kubernetes.io/pvc-protection'),
   },
   {
     name: 'template generation of DaemonSets',
@@ -210,11 +208,6 @@ export const KNOWN: readonly KnownDifference[] = [
       isWordedDifferently(found, (text) =>
         text.replace(/: Invalid value: (\{\}|null): /, ': Invalid value: NOTHING: '),
       ),
-  },
-  {
-    name: 'classes of claims',
-    reason: 'the real server lets the class of a claim be set once later; here the spec is fixed',
-    isOf: ({ step, path }) => path === 'code' && /persistentvolumeclaims/.test(step.path),
   },
   {
     name: 'messages about expressions',

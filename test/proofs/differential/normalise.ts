@@ -55,6 +55,7 @@ export function normalised({ status, headers, body }: Raw, { namespace, own }: N
       .replaceAll(own, 'OWN')
       .replaceAll(UUID, 'UUID')
       .replaceAll(VERSIONS, '$1N')
+      .replaceAll(/"?\/[^"\s]*\/volumes\/pvc-UUID/g, 'FOLDER/pvc-UUID')
       .replaceAll(/\bkube-api-access-[a-z0-9]{5}\b/g, 'kube-api-access-DRAWN')
       .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, (time) => (time.startsWith(TODAY) ? 'NOW' : time))
       .replaceAll(/\b10\.0\.0\.\d+/g, '10.0.0.x');

@@ -11,6 +11,8 @@ export interface StepResponses {
   readonly step: Step;
   readonly real: NormalisedResponse;
   readonly ours: NormalisedResponse;
+  /** Whether the value that the step waits for did not appear in both responses. */
+  readonly isMissed: boolean;
 }
 
 /** Names are the names that a case inserts into its texts. */
@@ -26,6 +28,7 @@ interface RawAndNormalised {
 
 const MAX_WAIT_MS = 15_000;
 const MAX_REPEAT_MS = 5_000;
+const MAX_AWAIT_MS = 15_000;
 const REPEAT_INTERVAL_MS = 50;
 
 /** Pair is a real and an embedded control plane that get the same requests. */
@@ -53,17 +56,21 @@ export class Pair implements AsyncDisposable {
           send(this.#ours, filled(step, names, ours), names),
         ]);
       let [theirs, mine] = await sendToBoth();
-      const repeatsUntil = performance.now() + (step.repeats ? MAX_REPEAT_MS : 0);
+      const isMissed = (): boolean => !isReached(step, theirs.body) || !isReached(step, mine.body);
+      const startedAt = performance.now();
+      const agreesUntil = startedAt + (step.repeats || step.awaits ? MAX_REPEAT_MS : 0);
       while (
-        performance.now() < repeatsUntil &&
-        differences(theirs.normalisedResponse, mine.normalisedResponse).length > 0
+        isMissed()
+          ? performance.now() < startedAt + MAX_AWAIT_MS
+          : performance.now() < agreesUntil &&
+            differences(theirs.normalisedResponse, mine.normalisedResponse).length > 0
       ) {
         await delay(REPEAT_INTERVAL_MS);
         [theirs, mine] = await sendToBoth();
       }
       real.push(theirs.body);
       ours.push(mine.body);
-      yield { step, real: theirs.normalisedResponse, ours: mine.normalisedResponse };
+      yield { step, real: theirs.normalisedResponse, ours: mine.normalisedResponse, isMissed: isMissed() };
     }
   }
 
@@ -167,11 +174,9 @@ function filled(step: Step, { namespace, own }: Names, earlierResponses: readonl
     text
       .replaceAll(/\bNS\b/g, namespace)
       .replaceAll('OWN', own)
-      .replaceAll(/\{\{(\d+)\.([^}]+)\}\}/g, (_, index: string, path: string) => {
-        let value: unknown = earlierResponses[Number(index)];
-        for (const name of path.split('.')) value = (value as Record<string, unknown> | undefined)?.[name];
-        return String(value);
-      });
+      .replaceAll(/\{\{(\d+)\.([^}]+)\}\}/g, (_, index: string, path: string) =>
+        String(valueAt(earlierResponses[Number(index)], path)),
+      );
   const { body, headers = {} } = step;
   return {
     ...step,
@@ -179,4 +184,14 @@ function filled(step: Step, { namespace, own }: Names, earlierResponses: readonl
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value)])),
     ...(body === undefined ? {} : { body: fill(typeof body === 'string' ? body : JSON.stringify(body)) }),
   };
+}
+
+function isReached({ awaits }: Step, body: unknown): boolean {
+  return awaits === undefined || valueAt(body, awaits[0]) === awaits[1];
+}
+
+function valueAt(body: unknown, path: string): unknown {
+  let value = body;
+  for (const name of path.split('.')) value = (value as Record<string, unknown> | undefined)?.[name];
+  return value;
 }

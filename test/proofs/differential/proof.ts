@@ -44,18 +44,22 @@ async function run({
 }: ProofOptions): Promise<ProofResult> {
   const startedAt = performance.now();
   const isOver = (): boolean => performance.now() - startedAt > seconds * 1_000 * CASE_TIME_FRACTION;
-  await using real = await realControlPlane(flags.attach, log);
+  await using real = await realControlPlane(flags.attach, log, QUIET);
   await using ours = await startControlPlane({ kind: 'embedded', ...QUIET });
-  await using pair = await Pair.connect(real.access, ours);
+  await using quiet = await Pair.connect(real.access, ours);
   // On a running control plane, names must be new.
   const prefix = flags.attach === undefined ? 'case' : `case${Date.now().toString(36)}`;
   const violations: { seed: number; message: string }[] = [];
   const known = new Map(KNOWN.map(({ name }) => [name, 0]));
   let requests = 0;
-  const compare = async (each: Case, namespace: string, own: string, at: number): Promise<void> => {
-    for await (const { step, real: theirs, ours: mine } of pair.play(each, { namespace, own })) {
+  const compare = async (pair: Pair, each: Case, namespace: string, own: string, at: number): Promise<void> => {
+    for await (const { step, real: theirs, ours: mine, isMissed } of pair.play(each, { namespace, own })) {
       requests++;
       let isOver = false;
+      if (isMissed) {
+        const message = `${each.name}: ${step.method} ${step.path} never had ${step.awaits?.join(' = ')} in both responses`;
+        violations.push({ seed: at, message });
+      }
       for (const difference of between(theirs, mine)) {
         const responses = { real: theirs, ours: mine };
         const reason = KNOWN.find(({ isOf }) => isOf({ ...difference, case: each.name, step, responses }));
@@ -74,27 +78,44 @@ async function run({
       if (isOver) return;
     }
   };
-  await pair.both(post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', WIDGETS));
+  await quiet.both(post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', WIDGETS));
   const written = cases.filter(({ name }) => name.includes(flags.only ?? ''));
-  const namespaces = written.map((_, index) => `${prefix}-${index}`);
-  const prepare = async (names: readonly string[]): Promise<void> => {
+  const prepare = async (pair: Pair, names: readonly string[]): Promise<void> => {
     for (const name of names) await pair.both(post('/api/v1/namespaces', { metadata: { name } }));
-    for (const name of names) {
-      await pair.until(`/api/v1/namespaces/${name}/serviceaccounts/default`);
-      await pair.until(`/apis/proof.bowline.dev/v1/namespaces/${name}/widgets`);
+    for (const name of names) await pair.until(`/api/v1/namespaces/${name}/serviceaccounts/default`);
+  };
+  const playAll = async (pair: Pair, selected: readonly Case[]): Promise<void> => {
+    const names = selected.map((each) => `${prefix}-${written.indexOf(each)}`);
+    await prepare(pair, names);
+    if (pair === quiet)
+      for (const name of names) await pair.until(`/apis/proof.bowline.dev/v1/namespaces/${name}/widgets`);
+    for (const each of selected) {
+      const index = written.indexOf(each);
+      await compare(pair, each, `${prefix}-${index}`, `${prefix}-own-${index}`, seed);
     }
   };
-  await prepare(namespaces);
-  for (const [index, each] of written.entries())
-    await compare(each, `${prefix}-${index}`, `${prefix}-own-${index}`, seed);
+  await playAll(
+    quiet,
+    written.filter(({ hasControllers }) => !hasControllers),
+  );
+  const controlled = written.filter(({ hasControllers }) => hasControllers);
+  if (controlled.length > 0) {
+    await using busyReal = await realControlPlane(flags.attach, log, {});
+    await using busyOurs = await startControlPlane({ kind: 'embedded' });
+    await using busy = await Pair.connect(busyReal.access, busyOurs);
+    await playAll(busy, controlled);
+  }
   log(`${written.length} written cases, ${requests} requests, ${violations.length} violations`);
   let generated = 0;
   const before = violations.length;
   while (generated < runs && !isOver() && violations.length - before < MAX_VIOLATIONS) {
     const at = seed + generated;
     const namespace = `${prefix}-g${Math.floor(generated / PER_NAMESPACE)}`;
-    if (generated % PER_NAMESPACE === 0) await prepare([namespace]);
-    await compare(generatedCase(seededRandom(at), at), namespace, `${prefix}-gen-${at}`, at);
+    if (generated % PER_NAMESPACE === 0) {
+      await prepare(quiet, [namespace]);
+      await quiet.until(`/apis/proof.bowline.dev/v1/namespaces/${namespace}/widgets`);
+    }
+    await compare(quiet, generatedCase(seededRandom(at), at), namespace, `${prefix}-gen-${at}`, at);
     generated++;
     if (generated % 100 === 0)
       log(`${generated} of ${runs} generated cases, ${requests} requests, ${violations.length} violations`);
@@ -131,11 +152,15 @@ interface Reached extends AsyncDisposable {
   readonly access: ControlPlaneAccess;
 }
 
-async function realControlPlane(attach: string | undefined, onProgress: (line: string) => void): Promise<Reached> {
+async function realControlPlane(
+  attach: string | undefined,
+  onProgress: (line: string) => void,
+  parts: Partial<typeof QUIET>,
+): Promise<Reached> {
   if (attach !== undefined) {
     const { attachment } = JSON.parse(await readFile(attach, 'utf8')) as { readonly attachment: Attachment };
     return { access: await attachControlPlane(attachment), [Symbol.asyncDispose]: () => Promise.resolve() };
   }
-  const started = await startControlPlane({ kind: 'kubernetes', ...QUIET, onProgress });
+  const started = await startControlPlane({ kind: 'kubernetes', ...parts, onProgress });
   return { access: started, [Symbol.asyncDispose]: () => started.stop() };
 }

@@ -14,12 +14,22 @@ export interface Step {
    * admission policies, with a delay.
    */
   readonly repeats?: boolean;
+  /**
+   * A field of both responses and the value to wait for, such as `['status.phase', 'Bound']`: the step is repeated until
+   * controllers have written it and both responses agree, for at most 15 s.
+   */
+  readonly awaits?: readonly [path: string, value: unknown];
 }
 
 /** Case is a sequence of requests. */
 export interface Case {
   readonly name: string;
   readonly steps: readonly Step[];
+  /**
+   * Whether the case is about what controllers, the scheduler and nodes do. Defaults to false: then nothing changes an
+   * object between two requests.
+   */
+  readonly hasControllers?: boolean;
 }
 
 export const MERGE = { 'content-type': 'application/merge-patch+json' };
@@ -61,6 +71,11 @@ export function apply(path: string, body: unknown, manager = 'me', more = ''): S
 /** repeated returns a step that is repeated until both responses agree. */
 export function repeated(step: Step): Step {
   return { ...step, repeats: true };
+}
+
+/** awaiting returns a request that is repeated until a field of both responses has a value. */
+export function awaiting(path: string, field: string, value: unknown, headers: Headers = {}): Step {
+  return { ...get(path, headers), awaits: [field, value] };
 }
 
 export function remove(path: string, body?: unknown): Step {

@@ -5,7 +5,7 @@ import {
   type OperatorsOptions,
   type RunningOperators,
 } from '@bowline/control-plane/testing';
-import { type KubernetesObject, PersistentVolume, type Resource } from '@bowline/kubernetes';
+import type { KubernetesObject, Resource } from '@bowline/kubernetes';
 import { VirtualClock } from '@bowline/machinery';
 import type { Operator } from '@bowline/runtime';
 import { expect } from 'vitest';
@@ -72,30 +72,12 @@ interface WithConditions extends KubernetesObject {
 /** How much time passes between two looks at an object. */
 const PASSING_MS = 100;
 
-/** No storage provider runs in tests: the claim of the server is bound to this volume. */
-async function createVolume(c: Cluster): Promise<void> {
-  const name = c.uniqueName('spire-data');
-  await c.admin.create(PersistentVolume, {
-    metadata: { name },
-    spec: {
-      accessModes: ['ReadWriteOnce'],
-      capacity: { storage: '1Gi' },
-      persistentVolumeReclaimPolicy: 'Retain',
-      hostPath: { path: '/var/lib/spire-data' },
-    },
-  });
-  c.onDispose(async () => {
-    await c.admin.delete(PersistentVolume, { name });
-  });
-}
-
 /** ztwimCluster starts the operator on a control plane of its own. */
 export async function ztwimCluster(options: ZtwimClusterOptions = {}): Promise<ZtwimCluster> {
   const { config = {}, others = [], ...rig } = options;
   const clock = new VirtualClock({ startMs: Date.now() });
   const operators = [ztwim, ...others];
   const c = await cluster({ operators, prefix: 'ztwim', ...rig, clock, config: { ztwim: config } });
-  await createVolume(c);
   const time = new PassingTime(clock);
   const waits: Pick<Cluster, 'until' | 'untilGone' | 'untilList'> = {
     until: (...args) => time.during(c.until(...args)),

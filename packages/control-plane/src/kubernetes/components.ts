@@ -121,6 +121,8 @@ function controllerManagerArgs({ folder, pki, ports, workloads }: ComponentSetti
     `--cluster-signing-key-file=${pki.authority.key}`,
     '--kube-api-qps=500',
     '--kube-api-burst=1000',
+    // A claim that is older than its volume or its class waits for the next synchronization: 15 s by default.
+    '--pvclaimbinder-sync-period=2s',
     `--controllers=${workloads ? '*' : essentialControllers.join(',')}`,
     '--profiling=false',
   ];

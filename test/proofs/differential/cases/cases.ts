@@ -12,6 +12,8 @@ import { patches } from './patches.ts';
 import { regressions } from './regressions.ts';
 import { serverSideApply } from './server-side-apply.ts';
 import { validation } from './validation.ts';
+import { volumeBinding } from './volume-binding.ts';
+import { volumes } from './volumes.ts';
 import { watches } from './watches.ts';
 
 /** cases lists all written cases. */
@@ -30,4 +32,6 @@ export const cases: readonly Case[] = [
   ...hsmPolicies,
   ...badInput,
   ...regressions,
+  ...volumes,
+  ...volumeBinding,
 ];

@@ -96,7 +96,6 @@ it('keeps the folder of a class that retains its volumes, and of a volume with a
 
   // Any user who may create volumes could claim that a folder was provisioned.
   const other = c.uniqueName('other');
-  await createClaim(c, 'other', { storageClassName: '', volumeName: other });
   await c.admin.create(PersistentVolume, {
     metadata: { name: other, annotations: { 'pv.kubernetes.io/provisioned-by': PROVISIONER } },
     spec: {
@@ -107,6 +106,7 @@ it('keeps the folder of a class that retains its volumes, and of a volume with a
       hostPath: { path },
     },
   });
+  await createClaim(c, 'other', { storageClassName: '', volumeName: other });
   await untilBound(c, 'other');
   await c.admin.delete(PersistentVolumeClaim, { namespace: c.namespace, name: 'other' });
   await c.untilGone(PersistentVolume, { name: other });

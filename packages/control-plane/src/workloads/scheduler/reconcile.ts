@@ -147,7 +147,8 @@ async function reportProblem(
   reason: 'Unschedulable' | 'SchedulerError',
   message: string,
 ): Promise<void> {
-  const condition = { type: 'PodScheduled', status: 'False', reason, message };
+  const observedGeneration = pod.metadata?.generation;
+  const condition = { type: 'PodScheduled', status: 'False', reason, message, observedGeneration };
   const conditions = withConditions(pod.status?.conditions, [condition], formatTime(clock.now()));
   if (sameJson(conditions, pod.status?.conditions)) return;
   const body = { metadata: { resourceVersion: pod.metadata?.resourceVersion }, status: { conditions } };

@@ -46,6 +46,10 @@ export const persistentVolumeClaimRules: KindRules = {
       ? [...problems, ...changeProblems(as<PersistentVolumeClaim>(object), as<PersistentVolumeClaim>(old))]
       : problems;
   },
+  warningsOf: ({ metadata }) =>
+    metadata.annotations?.[CLASS_ANNOTATION] === undefined
+      ? []
+      : [`metadata.annotations[${CLASS_ANNOTATION}]: deprecated since v1.8; use "storageClassName" attribute instead`],
   subresources: { status: (whole) => ({ strategy: statusStrategy({ ...whole, validate: () => [] }) }) },
   columns: [
     column('Status', 'Phase of the claim.', (object) =>
