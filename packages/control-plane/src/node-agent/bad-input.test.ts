@@ -41,6 +41,12 @@ test.each<[string, (by: Steering) => Promise<unknown>, string, string]>([
     'BOWLINE_STEERING_INVALID',
     '"exitCode" of "crash" must be a non-negative integer',
   ],
+  [
+    'a message that is no text',
+    ({ volumes }) => volumes.fail({ namespace: 'demo' }, { message: 5 as never }),
+    'BOWLINE_STEERING_INVALID',
+    '"message" of "fail" must be a string',
+  ],
 ])('steering with %s is rejected before anything is sent', async (_, steer, code, text) => {
   await expect(steer(steering(client))).rejects.toMatchObject({ code, message: expect.stringContaining(text) });
 });

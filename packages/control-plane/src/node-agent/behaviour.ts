@@ -1,7 +1,7 @@
 import { isObject } from '@bowline/machinery';
 import { BowlineError } from '@bowline/runtime';
 
-/** BEHAVIOUR_ANNOTATION, on a Pod (or in its template) or a Node, configures how the node agent treats it. */
+/** BEHAVIOUR_ANNOTATION, on a Pod or claim (or in its template) or a Node, configures how the node agent treats it. */
 export const BEHAVIOUR_ANNOTATION = 'node-agent.bowline.dev/behaviour';
 
 /** RULE_PREFIX is the prefix of Namespace annotations that steer the Pods in it, one rule each; see `PodRule`. */
