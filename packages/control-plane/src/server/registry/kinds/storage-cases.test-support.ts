@@ -14,7 +14,12 @@ const volume = (spec: object): Step => tried(VOLUMES, { spec });
 const claim = (spec: object): Step => tried(CLAIMS, { spec });
 const driver = (spec: object, name = 'OWN.n'): Step => tried(DRIVERS, { metadata: { name }, spec });
 const GOOD_VOLUME = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/x' } };
-const GOOD_CLAIM = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+/** With a class: admission would add the default one, and the compared server has none. */
+const GOOD_CLAIM = {
+  accessModes: ['ReadWriteOnce'],
+  resources: { requests: { storage: '1Gi' } },
+  storageClassName: '',
+};
 
 /** CASES covers storage kinds. */
 export const CASES: readonly Case[] = [
