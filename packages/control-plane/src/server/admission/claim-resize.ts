@@ -1,8 +1,8 @@
 import type { PersistentVolumeClaim, StorageClass } from '@bowline/kubernetes';
 import { compareQuantities, parseQuantity } from '@bowline/machinery';
-import { storageClassOf } from '../objects/storage-class-of.ts';
 import type { Storage } from '../storage/storage.ts';
 import { keyIn, objectOf } from '../storage/stored.ts';
+import { storageClassOf } from '../volumes/storage-class-of.ts';
 import type { AdmissionPlugin } from './admission.ts';
 import { refuse } from './admission.ts';
 

@@ -1,7 +1,7 @@
-import type { PersistentVolumeClaim, StorageClass } from '@bowline/kubernetes';
-import { defaultStorageClassName, storageClassOf } from '../objects/storage-class-of.ts';
+import type { StorageClass } from '@bowline/kubernetes';
 import type { Storage } from '../storage/storage.ts';
 import { objectOf } from '../storage/stored.ts';
+import { defaultStorageClassName, storageClassOf } from '../volumes/storage-class-of.ts';
 import type { AdmissionPlugin } from './admission.ts';
 
 const CLASSES = 'storageclasses.storage.k8s.io';
@@ -13,7 +13,7 @@ export function defaultStorageClass(storage: Storage): AdmissionPlugin {
     mutate({ operation, resource, subresource, object }) {
       if (operation !== 'CREATE' || resource.collection !== 'persistentvolumeclaims' || subresource || !object) return;
       const claim = object as { spec?: { storageClassName?: string } };
-      if (storageClassOf(object as PersistentVolumeClaim) !== undefined) return;
+      if (storageClassOf(object) !== undefined) return;
       const name = defaultStorageClassName(
         Array.from(storage.select(CLASSES), (stored) => objectOf(stored) as StorageClass),
       );

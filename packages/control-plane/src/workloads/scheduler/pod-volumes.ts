@@ -1,6 +1,6 @@
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '@bowline/kubernetes';
 import { compareQuantities, parseQuantity } from '@bowline/machinery';
-import { storageClassOf } from '../../server/objects/storage-class-of.ts';
+import { storageClassOf } from '../../server/volumes/storage-class-of.ts';
 import { foreignClaimProblem, podClaims } from '../pods/pod-claims.ts';
 import { isReachable, matchVolume } from '../volume-binder/match-volume.ts';
 import { isDelayed, isFullyBound, SELECTED_NODE } from '../volume-binder/volume-annotations.ts';

@@ -1,6 +1,6 @@
 import type { Node, PersistentVolume, PersistentVolumeClaim } from '@bowline/kubernetes';
 import { compareQuantities, labelSelector, parseQuantity } from '@bowline/machinery';
-import { storageClassOf } from '../../server/objects/storage-class-of.ts';
+import { storageClassOf } from '../../server/volumes/storage-class-of.ts';
 import { isTermMet } from '../pods/node-selection.ts';
 
 /** MatchOptions restricts the volumes for a claim. */

@@ -1,6 +1,6 @@
 import { keyString, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '@bowline/kubernetes';
 import { keyed } from '@bowline/runtime';
-import { storageClassOf } from '../../server/objects/storage-class-of.ts';
+import { storageClassOf } from '../../server/volumes/storage-class-of.ts';
 import { claimKeysOf } from '../pods/pod-claims.ts';
 import type { WorkloadDeps } from '../pods/workload-events.ts';
 import { BIND_COMPLETED, hasAnnotation } from './volume-annotations.ts';

@@ -1,5 +1,5 @@
 import { keyOf, keyString, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '@bowline/kubernetes';
-import { defaultStorageClassName, storageClassOf } from '../../server/objects/storage-class-of.ts';
+import { defaultStorageClassName, storageClassOf } from '../../server/volumes/storage-class-of.ts';
 import { isFinished } from '../pods/pod-state.ts';
 import { bind, recordEvent, reportClaim } from './bind.ts';
 import { isReservedFor, matchVolume, requestProblem } from './match-volume.ts';

@@ -1,5 +1,5 @@
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '@bowline/kubernetes';
-import { storageClassOf } from '../../server/objects/storage-class-of.ts';
+import { storageClassOf } from '../../server/volumes/storage-class-of.ts';
 
 /** BIND_COMPLETED, on a claim, marks that it was bound once: from then on a missing volume is a lost one. */
 export const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed';

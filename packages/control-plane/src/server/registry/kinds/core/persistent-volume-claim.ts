@@ -1,7 +1,7 @@
 import type { PersistentVolumeClaim } from '@bowline/kubernetes';
 import { compareQuantities, type FieldProblem, parseQuantity } from '@bowline/machinery';
 import { canonicalJson } from '../../../json/canonical-json.ts';
-import { CLASS_ANNOTATION, storageClassOf } from '../../../objects/storage-class-of.ts';
+import { CLASS_ANNOTATION, storageClassOf } from '../../../volumes/storage-class-of.ts';
 import { type KindRules, statusStrategy } from '../../built-in-strategy.ts';
 import { AGE, as, column, wide } from '../shared/column.ts';
 import type { PartialObject } from '../shared/partial-object.ts';
@@ -66,11 +66,7 @@ export const persistentVolumeClaimRules: KindRules = {
     column('Access Modes', 'Access modes of the volume.', (object) =>
       isBound(object) ? accessModesText(as<PersistentVolumeClaim>(object).status?.accessModes) : '',
     ),
-    column(
-      'StorageClass',
-      'Requested storage class.',
-      (object) => storageClassOf(object as PersistentVolumeClaim) ?? '',
-    ),
+    column('StorageClass', 'Requested storage class.', (object) => storageClassOf(object) ?? ''),
     column(
       'VolumeAttributesClass',
       'Requested volume attributes class.',

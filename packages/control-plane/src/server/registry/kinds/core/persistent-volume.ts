@@ -1,6 +1,6 @@
 import type { PersistentVolume } from '@bowline/kubernetes';
 import { formatTime } from '@bowline/machinery';
-import { storageClassOf } from '../../../objects/storage-class-of.ts';
+import { storageClassOf } from '../../../volumes/storage-class-of.ts';
 import { type KindRules, statusStrategy } from '../../built-in-strategy.ts';
 import { AGE, as, column, wide } from '../shared/column.ts';
 import { accessModesText } from './access-modes.ts';
@@ -63,11 +63,7 @@ export const persistentVolumeRules: KindRules = {
       const { claimRef } = as<PersistentVolume>(object).spec ?? {};
       return claimRef ? `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}` : '';
     }),
-    column(
-      'StorageClass',
-      'Storage class of the volume.',
-      (object) => storageClassOf(object as PersistentVolume) ?? '',
-    ),
+    column('StorageClass', 'Storage class of the volume.', (object) => storageClassOf(object) ?? ''),
     column(
       'VolumeAttributesClass',
       'Volume attributes class of the volume.',
