@@ -1,12 +1,12 @@
 /** TemplateVariables holds the values of the variables of templates. An undefined one has no value. */
 export interface TemplateVariables {
-  readonly gatewayName: string;
-  readonly podName: string;
-  readonly namespace: string;
+  readonly gatewayName?: string | undefined;
+  readonly podName?: string | undefined;
+  readonly namespace?: string | undefined;
   /** spec.siteNumber of the IgnitionSync. */
   readonly siteNumber?: string | undefined;
-  readonly ref: string;
-  readonly commit: string;
+  readonly ref?: string | undefined;
+  readonly commit?: string | undefined;
   /** spec.vars of the SyncProfile. Defaults to none. */
   readonly vars?: Readonly<Record<string, string>> | undefined;
   /** The labels of the pod. Defaults to none. */
@@ -23,6 +23,8 @@ const ORDINAL = /-([0-9]+)$/;
 
 const NAMES = 'GatewayName, PodName, PodOrdinal, Namespace, SiteNumber, Ref, Commit, Vars.NAME and Labels.NAME';
 
+const UNKNOWN_HERE = 'its value is not known here; remove the variable';
+
 /** variableValue returns the value of a variable by its name, without the dot in front: `Labels.app`. */
 export function variableValue(name: string, variables: TemplateVariables): VariableValue {
   const { vars = {}, labels = {} } = variables;
@@ -34,19 +36,22 @@ export function variableValue(name: string, variables: TemplateVariables): Varia
   }
   switch (name) {
     case 'GatewayName':
-      return { value: variables.gatewayName };
+      return valueOr(variables.gatewayName, UNKNOWN_HERE);
     case 'PodName':
-      return { value: variables.podName };
+      return valueOr(variables.podName, UNKNOWN_HERE);
     case 'PodOrdinal':
-      return valueOr(ORDINAL.exec(variables.podName)?.[1], 'the name of the pod has no ordinal; use a StatefulSet');
+      return valueOr(
+        ORDINAL.exec(variables.podName ?? '')?.[1],
+        'the name of the pod has no ordinal; use a StatefulSet',
+      );
     case 'Namespace':
-      return { value: variables.namespace };
+      return valueOr(variables.namespace, UNKNOWN_HERE);
     case 'SiteNumber':
       return valueOr(variables.siteNumber, 'spec.siteNumber of the IgnitionSync is not set; set it');
     case 'Ref':
-      return { value: variables.ref };
+      return valueOr(variables.ref, UNKNOWN_HERE);
     case 'Commit':
-      return { value: variables.commit };
+      return valueOr(variables.commit, UNKNOWN_HERE);
     default:
       return { problem: `the variable is unknown; use one of ${NAMES}` };
   }

@@ -22,9 +22,9 @@ describe('a template', () => {
   });
 
   it.each([
-    ['a\nb {{ .Nope }}', /^projects\/a: line 2 uses the unknown variable \.Nope/],
-    ['{{.Vars.toString}}', /unknown variable \.Vars\.toString/],
-    ['{{.SiteNumber}}', /unknown variable \.SiteNumber/],
+    ['a\nb {{ .Nope }}', /^projects\/a: line 2 uses \{\{ \.Nope \}\}, which has no value/],
+    ['{{.Vars.toString}}', /uses \{\{\.Vars\.toString\}\}, which has no value/],
+    ['{{.SiteNumber}}', /spec\.siteNumber of the IgnitionSync is not set/],
     ['a\0{{.GatewayName}}', /the file is binary/],
   ])('fails for %j', (content, message) => {
     expect(() => applyTransforms(Buffer.from(content), [template], 'projects/a')).toThrow(message);

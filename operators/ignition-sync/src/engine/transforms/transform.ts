@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { renderFile, TemplateError } from '../../templates/render-template.ts';
+import type { TemplateVariables } from '../../templates/template-variables.ts';
 import { SyncError } from '../sync-error.ts';
 import { editJson } from './edit-json.ts';
 import { parseJsonPath } from './json-path.ts';
 import { JsonScanError } from './json-scanner.ts';
-import { renderBytes, type TemplateVariables, UnknownVariableError } from './render-template.ts';
 
 /** Transform is one change to the content of a file on its way to the gateway. It is pure: same input, same bytes. */
 export type Transform =
@@ -44,7 +45,7 @@ export function applyTransforms(content: Buffer, transforms: readonly Transform[
   let bytes = content;
   const fields = new Set<number>();
   for (const transform of transforms) {
-    if (transform.kind === 'template') bytes = renderFile(bytes, transform.variables, path);
+    if (transform.kind === 'template') bytes = renderTextFile(bytes, transform.variables, path);
     else {
       const edited = edit(bytes, transform, path);
       bytes = edited.bytes;
@@ -54,7 +55,7 @@ export function applyTransforms(content: Buffer, transforms: readonly Transform[
   return { bytes, fields: [...fields] };
 }
 
-function renderFile(bytes: Buffer, variables: TemplateVariables, path: string): Buffer {
+function renderTextFile(bytes: Buffer, variables: TemplateVariables, path: string): Buffer {
   if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) {
     throw new SyncError('TemplateFailed', {
       path,
@@ -63,16 +64,21 @@ function renderFile(bytes: Buffer, variables: TemplateVariables, path: string): 
     });
   }
   try {
-    return renderBytes(bytes, variables);
+    return renderFile(bytes, variables, { source: path });
   } catch (error) {
-    if (!(error instanceof UnknownVariableError)) throw error;
-    throw new SyncError('TemplateFailed', {
-      path,
-      problem: error.message,
-      remedy: 'define the variable or remove it from the file',
-      cause: error,
-    });
+    throw error instanceof TemplateError ? templateFailed(path, error) : error;
   }
+}
+
+/** templateFailed returns the error of a template that uses a variable without a value. */
+export function templateFailed(path: string, error: TemplateError): SyncError {
+  const { line, placeholder, problem } = error;
+  return new SyncError('TemplateFailed', {
+    path,
+    problem: `line ${line} uses ${placeholder}, which has no value`,
+    remedy: problem,
+    cause: error,
+  });
 }
 
 function edit(bytes: Buffer, transform: Exclude<Transform, { kind: 'template' }>, path: string) {

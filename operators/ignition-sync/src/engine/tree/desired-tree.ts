@@ -1,6 +1,7 @@
+import { renderTemplate, TemplateError } from '../../templates/render-template.ts';
+import type { TemplateVariables } from '../../templates/template-variables.ts';
 import { SyncError } from '../sync-error.ts';
-import { renderText, type TemplateVariables, UnknownVariableError } from '../transforms/render-template.ts';
-import { hashTransforms, type Transform } from '../transforms/transform.ts';
+import { hashTransforms, type Transform, templateFailed } from '../transforms/transform.ts';
 import { blobId } from './blob-id.ts';
 import { checkCollisions } from './check-collisions.ts';
 import { checkLimits, type TreeLimits } from './check-limits.ts';
@@ -199,15 +200,9 @@ class TreeBuilder {
 
   #render(template: string, path: string): string {
     try {
-      return renderText(template, this.#variables);
+      return renderTemplate(template, this.#variables, { source: path });
     } catch (error) {
-      if (!(error instanceof UnknownVariableError)) throw error;
-      throw new SyncError('TemplateFailed', {
-        path,
-        problem: error.message,
-        remedy: 'define the variable or remove it from the template',
-        cause: error,
-      });
+      throw error instanceof TemplateError ? templateFailed(path, error) : error;
     }
   }
 }
