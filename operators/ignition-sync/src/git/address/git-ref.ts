@@ -1,3 +1,4 @@
+import { refNameProblem } from '../../checks/ref-name.ts';
 import { GitError } from '../errors/git-error.ts';
 
 /** ParsedRef is a checked ref: a commit, or the full names to look for, the preferred one first. */
@@ -6,9 +7,6 @@ export type ParsedRef =
   | { readonly kind: 'named'; readonly candidates: readonly string[] };
 
 const COMMIT = /^[0-9a-f]{40}$/i;
-const MAX_LENGTH = 255;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: git forbids them in names
-const FORBIDDEN = /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|[/.]$|^@$|(?:^|\/)\.|\.lock(?:\/|$)/;
 
 /** isCommitHash reports whether a text is the full hash of a commit or another object. */
 export function isCommitHash(text: string): boolean {
@@ -17,7 +15,7 @@ export function isCommitHash(text: string): boolean {
 
 /** isValidRef reports whether a ref is a hash or a valid name. */
 export function isValidRef(ref: string): boolean {
-  return COMMIT.test(ref) || (ref.length > 0 && ref.length <= MAX_LENGTH && !FORBIDDEN.test(ref));
+  return COMMIT.test(ref) || (ref !== '' && refNameProblem(ref) === undefined);
 }
 
 /**
