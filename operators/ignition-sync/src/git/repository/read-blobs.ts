@@ -1,5 +1,5 @@
 import { GitError } from '../errors/git-error.ts';
-import { type GitCommand, type GitRunner, writeInput } from '../runner/git-runner.ts';
+import type { GitCommand, GitRunner } from '../runner/git-runner.ts';
 
 /** GitBlob is the content of a file. */
 export interface GitBlob {
@@ -24,30 +24,19 @@ export async function* readBlobs(
 ): AsyncGenerator<GitBlob> {
   if (hashes.length === 0) return;
   // Without a buffer git writes each blob at once, so that it can be read before the last hash is written.
-  const process = runner.start({ ...command, args: ['cat-file', '--batch'] });
-  const written = writeInput(process, lines(hashes));
-  const source = new ByteSource(process.stdout as AsyncIterable<Buffer>);
-  let isLeft = true;
-  try {
-    for (const hash of hashes) {
-      const size = sizeOf(await source.line(MAX_HEADER_BYTES), hash);
-      const content = source.take(size);
-      yield { hash, size, content };
-      for await (const _rest of content);
-      await source.line(1);
-    }
-    isLeft = false;
-  } catch (error) {
-    process.stop(error);
-    isLeft = false;
-  } finally {
-    if (isLeft) {
-      process.stop(new Error('the output is no longer needed'));
-      await process.ended.catch(() => undefined);
-    }
+  const batch = { ...command, args: ['cat-file', '--batch'], input: lines(hashes) };
+  yield* runner.stream(batch, (output) => blobsIn(output, hashes));
+}
+
+async function* blobsIn(output: AsyncIterable<Buffer>, hashes: readonly string[]): AsyncGenerator<GitBlob> {
+  const source = new ByteSource(output);
+  for (const hash of hashes) {
+    const size = sizeOf(await source.line(MAX_HEADER_BYTES), hash);
+    const content = source.take(size);
+    yield { hash, size, content };
+    for await (const _rest of content);
+    await source.line(1);
   }
-  await process.ended;
-  await written;
 }
 
 function* lines(hashes: readonly string[]): Generator<string> {

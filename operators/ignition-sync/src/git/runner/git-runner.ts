@@ -153,15 +153,23 @@ export class GitRunner {
   }
 
   /** records runs a command and yields the parts of its output that a separator ends. Leaving the loop ends git. */
-  async *records(
+  records(
     command: GitCommand & { readonly input?: GitInput | undefined },
     separator: '\0' | '\n',
   ): AsyncGenerator<Buffer> {
+    return this.stream(command, (output) => splitRecords(output, separator));
+  }
+
+  /** stream runs a command and yields what a function reads from its output. Leaving the loop ends git. */
+  async *stream<T>(
+    command: GitCommand & { readonly input?: GitInput | undefined },
+    read: (output: AsyncIterable<Buffer>) => AsyncIterable<T>,
+  ): AsyncGenerator<T> {
     const process = this.start(command);
     const written = writeInput(process, command.input ?? '');
     let isLeft = true;
     try {
-      yield* splitRecords(process.stdout as AsyncIterable<Buffer>, separator);
+      yield* read(process.stdout as AsyncIterable<Buffer>);
       isLeft = false;
     } catch (error) {
       // Without effect if the process was stopped already, which is why the output ended.
@@ -179,7 +187,7 @@ export class GitRunner {
 }
 
 /** writeInput writes the standard input as fast as the process reads it. */
-export async function writeInput(process: GitProcess, input: GitInput): Promise<void> {
+async function writeInput(process: GitProcess, input: GitInput): Promise<void> {
   const { stdin } = process;
   try {
     for await (const part of typeof input === 'string' ? [input] : input) {
