@@ -147,7 +147,8 @@ it('scenario 61 the router may read the Secret with the certificate of a Route, 
   await c.admin.create(Secret, { metadata: inOperands('route-tls') });
   const { spec } = await c.until(Route, PROVIDER, () => true);
   expect(spec.tls.externalCertificate).toEqual({ name: 'route-tls' });
-  expect((await c.admin.get(Role, READER)).rules?.[0]?.resourceNames).toEqual(['route-tls']);
+  const { rules } = await c.until(Role, READER, () => true);
+  expect(rules?.[0]?.resourceNames).toEqual(['route-tls']);
 });
 
 it('scenario 62 a route of the Gateway API replaces the Route, and each kind the other one', async () => {
