@@ -17,9 +17,14 @@ const onControlPlane = {
   hookTimeout: 180_000,
 };
 
+const onRealControlPlane = { ...onControlPlane, globalSetup: ['./test/support/shared-control-plane.ts'] };
+/** Tests of an operator with cluster-scoped kinds: each worker that runs one keeps a real control plane for it. */
+const EXCLUSIVE = ['cluster', 'kubernetes'].map((kind) => `operators/ztwim/src/**/*.${kind}.test.ts`);
+
 /**
  * Tests of the project `embedded` run on a control plane in the process of their worker, without sockets between them: of the
- * processor time, about a quarter was TLS and HTTP/2. Those of `kubernetes` share a real one.
+ * processor time, about a quarter was TLS and HTTP/2. Those of `kubernetes` share a real one;
+ * `kubernetes-exclusive` has those that do not, which one worker runs.
  *
  * The project `node` runs only unit tests and starts no control plane. `npm test` runs them in the project `embedded`, so that the
  * packages are loaded once.
@@ -62,11 +67,15 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          ...onControlPlane,
+          ...onRealControlPlane,
           name: 'kubernetes',
-          globalSetup: ['./test/support/shared-control-plane.ts'],
           include: [...files('.cluster.test.ts'), ...files('.kubernetes.test.ts')],
+          exclude: [...EXCLUSIVE, ...excluded],
         },
+      },
+      {
+        extends: true,
+        test: { ...onRealControlPlane, name: 'kubernetes-exclusive', include: EXCLUSIVE },
       },
     ],
   },

@@ -10,9 +10,9 @@ import { join, relative } from 'node:path';
 import { prepareTools } from '../test/support/prepare-tools.ts';
 import { repositoryRoot, sourceFiles } from './repository.ts';
 
-interface Suite {
-  /** The vitest.config.ts projects that the suite runs. */
-  readonly projects: readonly string[];
+interface Part {
+  /** The project of vitest.config.ts. */
+  readonly project: string;
   /** How many test files run in parallel. On a shared control plane, each uses its own namespaces. */
   readonly workers: number;
 }
@@ -32,11 +32,16 @@ const V8_OPTIONS = [
 ];
 
 const cores = availableParallelism();
-const suites: Readonly<Record<string, Suite>> = {
-  unit: { projects: ['node'], workers: cores },
+/** The parts of each suite, which run one after the other. */
+const suites: Readonly<Record<string, readonly Part[]>> = {
+  unit: [{ project: 'node', workers: cores }],
   // A test on a control plane waits for it part of the time. A further worker spends more time on compiling than it saves.
-  node: { projects: ['embedded'], workers: cores + 1 },
-  kubernetes: { projects: ['kubernetes'], workers: cores + 1 },
+  node: [{ project: 'embedded', workers: cores + 1 }],
+  kubernetes: [
+    { project: 'kubernetes', workers: cores + 1 },
+    // A real control plane per worker would take the processor time of the tests.
+    { project: 'kubernetes-exclusive', workers: 1 },
+  ],
 };
 /** More failed files than this are not a coincidence; running them again would only take time. */
 const MAX_RERUN_FILES = 6;
@@ -72,11 +77,14 @@ if (!chosen) {
 
 if (suite === 'kubernetes' && more.length === 0) await prepareTools();
 const isWhole = more.length === 0;
-let outcome = runVitest(chosen, more);
+let outcome = isWhole ? joined(chosen.map((part) => runVitest([part], []))) : runVitest(chosen, more);
 const files = [...new Set(outcome.failures.map((failure) => failure.file))];
 if (mayRerun && files.length > 0 && files.length <= MAX_RERUN_FILES && !files.includes('')) {
   console.log(`\nrerunning failed files: ${files.join(', ')}`);
-  const again = runVitest({ ...chosen, workers: 1 }, files);
+  const again = runVitest(
+    chosen.map((part) => ({ ...part, workers: 1 })),
+    files,
+  );
   // Without a file, the run itself failed: then nothing was shown to pass.
   const failedAgain = (first: Failure): boolean =>
     again.failures.some(({ file }) => file === first.file || file === '');
@@ -105,7 +113,23 @@ function line(word: string, { file, test, message }: Failure): string {
   return `${word}: ${[file, test].filter(Boolean).join(' > ')}: ${message.trimStart().split('\n', 1)[0]?.slice(0, 300) ?? ''}`;
 }
 
-function runVitest({ projects, workers }: Suite, args: readonly string[]): Outcome {
+function joined(outcomes: readonly Outcome[]): Outcome {
+  const sum = (count: (outcome: Outcome) => number): number =>
+    outcomes.reduce((total, outcome) => total + count(outcome), 0);
+  return {
+    passed: sum(({ passed }) => passed),
+    skipped: sum(({ skipped }) => skipped),
+    failures: outcomes.flatMap(({ failures }) => failures),
+    slowest: slowestOf(outcomes.flatMap(({ slowest }) => slowest)),
+  };
+}
+
+function slowestOf(files: readonly TestFile[]): readonly TestFile[] {
+  return files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+}
+
+/** runVitest runs parts in one process, with the workers of the first. */
+function runVitest(parts: readonly Part[], args: readonly string[]): Outcome {
   const scratch = mkdtempSync(join(tmpdir(), 'bowline-test-'));
   const json = join(scratch, 'result.json');
   const { status } = spawnSync(
@@ -114,8 +138,8 @@ function runVitest({ projects, workers }: Suite, args: readonly string[]): Outco
       ...V8_OPTIONS,
       'node_modules/vitest/vitest.mjs',
       'run',
-      ...projects.flatMap((project) => ['--project', project]),
-      `--maxWorkers=${workers}`,
+      ...parts.flatMap(({ project }) => ['--project', project]),
+      `--maxWorkers=${parts[0]?.workers ?? 1}`,
       '--reporter=default',
       '--reporter=json',
       `--outputFile.json=${json}`,
@@ -167,12 +191,9 @@ function readOutcome(json: string): Outcome {
     // A file that cannot be loaded, or whose hook failed, has no failed test; it counts as a failure too.
     return status === 'failed' && tests.length === 0 ? [{ file, test: '', message }] : tests;
   });
-  const slowest = result.testResults
-    .map(({ name, startTime, endTime }) => ({
-      file: relative(repositoryRoot, name),
-      seconds: (endTime - startTime) / 1000,
-    }))
-    .sort((a, b) => b.seconds - a.seconds)
-    .slice(0, SLOWEST);
-  return { passed: result.numPassedTests, skipped: result.numPendingTests, failures, slowest };
+  const timed = result.testResults.map(({ name, startTime, endTime }) => ({
+    file: relative(repositoryRoot, name),
+    seconds: (endTime - startTime) / 1000,
+  }));
+  return { passed: result.numPassedTests, skipped: result.numPendingTests, failures, slowest: slowestOf(timed) };
 }
