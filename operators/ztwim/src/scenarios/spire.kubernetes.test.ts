@@ -1,13 +1,15 @@
 import { startControlPlane } from '@bowline/control-plane';
-import { ConfigMap, Lease, Node, Pod } from '@bowline/kubernetes';
+import { ConfigMap, DaemonSet, Lease, Node, Pod } from '@bowline/kubernetes';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startDiscovery, verifiedClaims } from '../../../../test/support/spire/discovery-client.ts';
 import { runSpire, type Spire } from '../../../../test/support/spire/run-spire.ts';
 import { type SpirePrograms, spirePrograms } from '../../../../test/support/spire/spire-programs.ts';
 import { fetchJwt, untilX509 } from '../../../../test/support/spire/workload-api.ts';
+import { AGENT_HASH } from '../agent/agent-daemon-set.ts';
 import { SINGLETON } from '../api/names.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
-import { LEADER_ELECTION } from '../spire/names.ts';
+import { AGENT, LEADER_ELECTION } from '../spire/names.ts';
+import { fileHash } from '../spire/rendered-file.ts';
 import { COMPLETE, OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
 import { ClusterStaticEntry } from '../third-party/cluster-static-entry.ts';
 
@@ -84,6 +86,8 @@ class Chain {
   #server: AsyncDisposable | undefined;
   #manager: AsyncDisposable | undefined;
   #agent: AsyncDisposable | undefined;
+  /** The pod whose token the agent has. */
+  #pod: Pod | undefined;
 
   constructor(c: ZtwimCluster, spire: Spire) {
     this.#c = c;
@@ -137,7 +141,9 @@ class Chain {
   /** startAgent starts the agent with the token that a kubelet mounts into its pod, or restarts it. */
   async startAgent(): Promise<void> {
     await this.#agent?.[Symbol.asyncDispose]();
-    const { metadata } = await this.#agentPod();
+    await this.#untilRolledOut();
+    this.#pod = await this.#agentPod();
+    const { metadata } = this.#pod;
     const { token } = await this.#c.admin.requestToken(
       { namespace: OPERANDS, name: 'spire-agent' },
       {
@@ -147,6 +153,23 @@ class Chain {
       },
     );
     this.#agent = await this.#spire.startAgent(await this.file('spire-agent', 'agent.conf'), token);
+  }
+
+  /** The pods of agents are replaced when their file changes, and with a pod its token ends. */
+  async #untilRolledOut(): Promise<void> {
+    const hash = fileHash(await this.file('spire-agent', 'agent.conf'));
+    const isRolledOut = async (): Promise<boolean> => {
+      await this.#c.clock.advance(POLL_MS);
+      const { metadata, spec, status } = await this.#c.admin.get(DaemonSet, { namespace: OPERANDS, name: AGENT });
+      const { desiredNumberScheduled, updatedNumberScheduled, numberAvailable, observedGeneration } = status ?? {};
+      return (
+        spec?.template.metadata?.annotations?.[AGENT_HASH] === hash &&
+        observedGeneration === metadata?.generation &&
+        updatedNumberScheduled === desiredNumberScheduled &&
+        numberAvailable === desiredNumberScheduled
+      );
+    };
+    await expect.poll(isRolledOut, { timeout: 60_000, interval: 200 }).toBe(true);
   }
 
   async #agentPod(): Promise<Pod> {
@@ -159,8 +182,7 @@ class Chain {
 
   /** identity registers the test as a workload, and returns the name in its certificate. */
   async identity(trustDomain: string, clusterName: string): Promise<string | undefined> {
-    const { spec } = await this.#agentPod();
-    const node = await this.#c.admin.get(Node, { name: spec?.nodeName ?? '' });
+    const node = await this.#c.admin.get(Node, { name: this.#pod?.spec?.nodeName ?? '' });
     const spiffeID = `spiffe://${trustDomain}/workload`;
     const entry = {
       className: CLASS_NAME,
