@@ -47,6 +47,7 @@ export {
 } from './field-set/set-operations.ts';
 export { shapeProblems } from './field-set/shape-problems.ts';
 export { parseIp, parsePrefixLength } from './formats/ip-address.ts';
+export { canonicalJson, readJson } from './json/canonical-json.ts';
 export { quoteText } from './json/go-text.ts';
 export { isObject, isSameJson, type JsonObject, setMember } from './json/json.ts';
 export {

@@ -60,11 +60,11 @@ describe('lockFile', () => {
       const [line] = (await once(parent.stdout, 'data')) as [Buffer];
       const pid = Number(line.toString());
       const parentName = (): Promise<string> => readFile(`/proc/${parent.pid}/comm`, 'utf8');
-      await expect.poll(parentName, { timeout: 20_000 }).toBe('sleep\n');
+      await expect.poll(parentName).toBe('sleep\n');
       parent.stdin.end();
       const fields = async (): Promise<string[]> =>
         (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
-      await expect.poll(async () => (await fields())[0], { timeout: 20_000 }).toBe('Z');
+      await expect.poll(async () => (await fields())[0]).toBe('Z');
       await writeFile(path, JSON.stringify({ pid, host: hostname(), started: (await fields())[19] }));
       await using lock = await lockFile(path);
       expect(lock).toBeDefined();

@@ -80,7 +80,7 @@ describe('a dedicated real control plane', () => {
           () => true,
           () => false,
         );
-      await expect.poll(isServing, { timeout: 20_000 }).toBe(false);
+      await expect.poll(isServing).toBe(false);
     } finally {
       controlPlane.faults.resume('kube-apiserver');
     }

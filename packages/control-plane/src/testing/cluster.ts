@@ -201,6 +201,8 @@ async function emptyCluster(
     } else {
       await create(Namespace, object);
     }
+    // A controller creates it. Pods without an account of their own are refused until then.
+    await until(admin, ServiceAccount, { namespace: name, name: 'default' }, () => true);
     return name;
   };
   const here = (resource: Pick<Resource, 'scope'>, key: ObjectKey): ObjectKey =>
@@ -278,8 +280,10 @@ function nodeAgentOf(admin: Client, namespace: string, onDispose: Cluster['onDis
   };
 }
 
-/** deleteWorkloads frees the capacity of the nodes, which tests share. */
+/** deleteWorkloads frees the capacity of the nodes, which tests share. Most tests have no pods. */
 async function deleteWorkloads(admin: Client, namespace: string): Promise<void> {
+  const { items } = await admin.list(Pod, { namespace, limit: 1, metadataOnly: true });
+  if (items.length === 0) return;
   const options = { gracePeriodSeconds: 0, propagationPolicy: 'Background' } as const;
   for (const kind of [CronJob, Deployment, StatefulSet, DaemonSet, Job, ReplicaSet, Pod]) {
     await admin.deleteCollection<KubernetesObject>(kind, { namespace, ...options });

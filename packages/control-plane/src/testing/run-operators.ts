@@ -182,7 +182,8 @@ export async function runOperators(
   let current = start();
   const configure = async (): Promise<void> => {
     for (const operator of operators.filter(({ webhooks }) => webhooks.length > 0)) {
-      await configureWebhooks(c, operator, { ...chart, manager: current.manager, name: installNameFor(operator) });
+      const configured = await withConfig(operator, config[operator.name]);
+      await configureWebhooks(c, configured, { ...chart, manager: current.manager, name: installNameFor(operator) });
     }
   };
   const stop = async (): Promise<void> => {

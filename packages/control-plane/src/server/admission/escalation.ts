@@ -1,11 +1,10 @@
 import type { ClusterRole, PolicyRule, RoleBinding } from '@bowline/kubernetes';
-import { quoteText } from '@bowline/machinery';
+import { canonicalJson, quoteText } from '@bowline/machinery';
 import { MASTERS } from '../authentication/user-info.ts';
 import { ANY, rulesIn } from '../authorization/policy-rule.ts';
 import type { RbacAuthorizer } from '../authorization/rbac-authorizer.ts';
 import { RBAC_GROUP, type RbacIndex, roleReference } from '../authorization/rbac-index.ts';
 import { describeRights, missingRights, wordsText } from '../authorization/rule-coverage.ts';
-import { canonicalJson } from '../json/canonical-json.ts';
 import type { Draft } from '../registry/api-resource.ts';
 import { forbidden, notFound, StatusError } from '../status/api-status.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './admission.ts';

@@ -1,7 +1,6 @@
 import { type OwnerReference, parseApiVersion } from '@bowline/kubernetes';
-import { quoteText } from '@bowline/machinery';
+import { canonicalJson, quoteText } from '@bowline/machinery';
 import type { Authorizer, ResourceAttributes } from '../authorization/authorizer.ts';
-import { canonicalJson } from '../json/canonical-json.ts';
 import type { ApiResource, Draft } from '../registry/api-resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './admission.ts';

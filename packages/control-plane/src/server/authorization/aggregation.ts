@@ -1,7 +1,6 @@
 import { apiVersionOf, type ClusterRole, type LabelSelector, type PolicyRule } from '@bowline/kubernetes';
-import { type Clock, labelSelector, validateLabelSelector } from '@bowline/machinery';
+import { type Clock, canonicalJson, labelSelector, validateLabelSelector } from '@bowline/machinery';
 import type { FieldTracking } from '../fields/field-tracking.ts';
-import { canonicalJson } from '../json/canonical-json.ts';
 import { draftOf } from '../printing/render.ts';
 import type { ApiResource } from '../registry/api-resource.ts';
 import type { Storage } from '../storage/storage.ts';

@@ -4,11 +4,10 @@ import {
   type CustomResourceDefinitionVersion,
   type KubernetesObject,
 } from '@bowline/kubernetes';
-import { customShape } from '@bowline/machinery';
+import { canonicalJson, customShape } from '@bowline/machinery';
 import type { StructuralSchema } from '@bowline/machinery/schema';
 import { compareVersions } from '../discovery/version-order.ts';
 import type { Verb } from '../http/request-info.ts';
-import { canonicalJson } from '../json/canonical-json.ts';
 import type { ApiResource, Subresource } from '../registry/api-resource.ts';
 import { customScale } from './custom-scale.ts';
 import { customStatusStrategy, customStrategy } from './custom-strategy.ts';

@@ -1,6 +1,5 @@
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '@bowline/kubernetes';
-import { dns1035LabelProblems, type FieldProblem } from '@bowline/machinery';
-import { canonicalJson } from '../json/canonical-json.ts';
+import { canonicalJson, dns1035LabelProblems, type FieldProblem } from '@bowline/machinery';
 import { forbidden, invalid, notSupported, oneOf, required } from '../registry/kinds/shared/problems.ts';
 import { groupProblems, labels, nameProblems } from './definition-names.ts';
 import {

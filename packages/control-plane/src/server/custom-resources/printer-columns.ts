@@ -1,6 +1,5 @@
 import type { CustomResourceColumnDefinition } from '@bowline/kubernetes';
-import { parseTime } from '@bowline/machinery';
-import { canonicalJson } from '../json/canonical-json.ts';
+import { canonicalJson, parseTime } from '@bowline/machinery';
 import { age, shortDuration } from '../registry/age.ts';
 import type { TableColumn } from '../registry/api-resource.ts';
 import { type JsonPath, parseJsonPath } from './json-path.ts';

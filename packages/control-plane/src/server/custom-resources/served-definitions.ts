@@ -1,5 +1,5 @@
 import type { CustomResourceDefinition } from '@bowline/kubernetes';
-import { canonicalJson } from '../json/canonical-json.ts';
+import { canonicalJson } from '@bowline/machinery';
 import type { ApiResource } from '../registry/api-resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Storage } from '../storage/storage.ts';

@@ -1,5 +1,5 @@
+import { canonicalJson } from '@bowline/machinery';
 import { prune, readObject, type StructuralSchema } from '@bowline/machinery/schema';
-import { canonicalJson } from '../json/canonical-json.ts';
 import { objectOf, type Stored } from '../storage/stored.ts';
 
 /** ViewOptions configures the shape in which objects are stored, and the shape in which they are shown. */

@@ -1,5 +1,6 @@
 import {
   appliedSet,
+  canonicalJson,
   compareFields,
   type FieldShape,
   isEmptySet,
@@ -9,7 +10,6 @@ import {
   shapeProblems,
   subtractFields,
 } from '@bowline/machinery';
-import { canonicalJson } from '../json/canonical-json.ts';
 import { areTooLarge } from '../objects/object-meta.ts';
 import type { Draft, DraftMeta } from '../registry/api-resource.ts';
 import type { Conflict } from './apply-fields.ts';

@@ -1,5 +1,4 @@
-import { goText, quoteText } from '@bowline/machinery';
-import { canonicalJson } from '../json/canonical-json.ts';
+import { canonicalJson, goText, quoteText } from '@bowline/machinery';
 import { invalid, StatusError } from '../status/api-status.ts';
 import { STRATEGIC_PATCH } from './patch-body.ts';
 

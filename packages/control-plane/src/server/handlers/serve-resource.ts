@@ -1,8 +1,7 @@
-import { quoteText } from '@bowline/machinery';
+import { canonicalJson, quoteText } from '@bowline/machinery';
 import type { BodyDecoder } from '../bodies/decode-body.ts';
 import type { ApiResponse } from '../http/api-request.ts';
 import { type Representation, representationOf } from '../http/negotiate.ts';
-import { canonicalJson } from '../json/canonical-json.ts';
 import { eventText, type FormOptions, listFormText, objectText } from '../printing/forms.ts';
 import { draftText } from '../printing/render.ts';
 import type { ApiResource, Draft, Strategy } from '../registry/api-resource.ts';

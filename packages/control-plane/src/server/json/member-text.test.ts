@@ -1,6 +1,6 @@
+import { canonicalJson } from '@bowline/machinery';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from './canonical-json.ts';
 import { memberText } from './member-text.ts';
 
 describe('memberText', () => {

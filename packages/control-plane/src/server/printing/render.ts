@@ -1,5 +1,5 @@
 import { apiVersionOf, type KubernetesObject } from '@bowline/kubernetes';
-import { canonicalJson } from '../json/canonical-json.ts';
+import { canonicalJson } from '@bowline/machinery';
 import type { ApiResource, Draft } from '../registry/api-resource.ts';
 import { objectOf, type Stored } from '../storage/stored.ts';
 

@@ -1,5 +1,5 @@
+import { readJson } from '@bowline/machinery';
 import { stringify } from 'yaml';
-import { readJson } from '../json/canonical-json.ts';
 
 /** yamlText converts JSON text to YAML that YAML 1.1 parsers read correctly: strings such as `yes` stay strings. */
 export function yamlText(json: string): string {

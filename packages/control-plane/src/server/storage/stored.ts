@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '@bowline/kubernetes';
-import { canonicalJson, readJson } from '../json/canonical-json.ts';
+import { canonicalJson, readJson } from '@bowline/machinery';
 
 /**
  * Stored is one state of one object. It holds the text that clients receive, not the value: responses and watch events

@@ -1,6 +1,5 @@
 import type { ResourceQuota } from '@bowline/kubernetes';
-import { parseQuantity, type Quantity } from '@bowline/machinery';
-import { canonicalJson } from '../../json/canonical-json.ts';
+import { canonicalJson, parseQuantity, type Quantity } from '@bowline/machinery';
 import { type Amounts, addAmounts } from '../../objects/pod-amounts.ts';
 import type { Change } from '../../storage/history.ts';
 import type { Storage } from '../../storage/storage.ts';

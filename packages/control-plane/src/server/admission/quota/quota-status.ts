@@ -1,7 +1,6 @@
 import type { ResourceQuota } from '@bowline/kubernetes';
-import { type Clock, formatQuantity } from '@bowline/machinery';
+import { type Clock, canonicalJson, formatQuantity } from '@bowline/machinery';
 import type { FieldTracking } from '../../fields/field-tracking.ts';
-import { canonicalJson } from '../../json/canonical-json.ts';
 import { draftOf } from '../../printing/render.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Storage } from '../../storage/storage.ts';

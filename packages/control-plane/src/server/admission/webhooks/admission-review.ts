@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { canonicalJson } from '../../json/canonical-json.ts';
+import { canonicalJson } from '@bowline/machinery';
 import type { ApiResource } from '../../registry/api-resource.ts';
 import { type Status, StatusError } from '../../status/api-status.ts';
 import type { AdmissionRequest } from '../admission.ts';

@@ -1,13 +1,13 @@
 import {
   applyJsonPatch,
   BowlineError,
+  canonicalJson,
   isSameJson,
   type JsonPatchOperation,
   JsonSyntaxError,
   parseJson,
 } from '@bowline/machinery';
 import { sentManagers } from '../../fields/managers.ts';
-import { canonicalJson } from '../../json/canonical-json.ts';
 import type { ApiResource, Draft, Strategy } from '../../registry/api-resource.ts';
 import { internalError, StatusError } from '../../status/api-status.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts';

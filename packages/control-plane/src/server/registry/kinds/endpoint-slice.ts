@@ -1,6 +1,11 @@
 import type { Endpoint, EndpointSlice } from '@bowline/kubernetes';
-import { dnsLabelProblems, dnsSubdomainProblems, type FieldProblem, labelKeyProblems } from '@bowline/machinery';
-import { canonicalJson } from '../../json/canonical-json.ts';
+import {
+  canonicalJson,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  type FieldProblem,
+  labelKeyProblems,
+} from '@bowline/machinery';
 import type { Draft } from '../api-resource.ts';
 import type { KindRules } from '../built-in-strategy.ts';
 import { addressProblems, endpointAddressProblems } from './shared/address-problems.ts';

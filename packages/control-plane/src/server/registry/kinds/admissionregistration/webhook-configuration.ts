@@ -1,5 +1,5 @@
 import type { MutatingWebhook, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
-import { canonicalJson } from '../../../json/canonical-json.ts';
+import { canonicalJson } from '@bowline/machinery';
 import type { Draft } from '../../api-resource.ts';
 import type { KindRules } from '../../built-in-strategy.ts';
 import { AGE, as, count } from '../shared/column.ts';

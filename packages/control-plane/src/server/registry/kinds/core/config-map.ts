@@ -1,6 +1,5 @@
 import type { ConfigMap } from '@bowline/kubernetes';
-import { type FieldProblem, MAX_CONTENT_BYTES } from '@bowline/machinery';
-import { canonicalJson } from '../../../json/canonical-json.ts';
+import { canonicalJson, type FieldProblem, MAX_CONTENT_BYTES } from '@bowline/machinery';
 import type { Draft } from '../../api-resource.ts';
 import type { KindRules } from '../../built-in-strategy.ts';
 import { AGE, as, column } from '../shared/column.ts';

@@ -1,6 +1,5 @@
 import type { Event as CoreEvent } from '@bowline/kubernetes';
-import { type FieldProblem, labelKeyProblems } from '@bowline/machinery';
-import { canonicalJson } from '../../../json/canonical-json.ts';
+import { canonicalJson, type FieldProblem, labelKeyProblems } from '@bowline/machinery';
 import type { PartialObject } from '../shared/partial-object.ts';
 import { IMMUTABLE, invalid, invalids, required } from '../shared/problems.ts';
 

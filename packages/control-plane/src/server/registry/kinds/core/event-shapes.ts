@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '@bowline/kubernetes';
-import { canonicalJson } from '../../../json/canonical-json.ts';
+import { canonicalJson } from '@bowline/machinery';
 import { objectOf, type Stored } from '../../../storage/stored.ts';
 
 /** Fields that have different names in the two groups: the name in the older group, and the name in the younger one. */

@@ -1,6 +1,5 @@
 import type { PersistentVolumeClaim } from '@bowline/kubernetes';
-import { compareQuantities, type FieldProblem, parseQuantity } from '@bowline/machinery';
-import { canonicalJson } from '../../../json/canonical-json.ts';
+import { canonicalJson, compareQuantities, type FieldProblem, parseQuantity } from '@bowline/machinery';
 import { CLASS_ANNOTATION, storageClassOf } from '../../../volumes/storage-class-of.ts';
 import { type KindRules, statusStrategy } from '../../built-in-strategy.ts';
 import { AGE, as, column, wide } from '../shared/column.ts';

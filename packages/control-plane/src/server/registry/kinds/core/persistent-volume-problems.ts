@@ -1,6 +1,5 @@
 import type { PersistentVolume } from '@bowline/kubernetes';
-import { dnsSubdomainProblems, type FieldProblem, parseQuantity } from '@bowline/machinery';
-import { canonicalJson } from '../../../json/canonical-json.ts';
+import { canonicalJson, dnsSubdomainProblems, type FieldProblem, parseQuantity } from '@bowline/machinery';
 import type { PartialObject } from '../shared/partial-object.ts';
 import { forbidden, IMMUTABLE, invalid, invalids, notSupported, required } from '../shared/problems.ts';
 import { ACCESS_MODES } from './access-modes.ts';

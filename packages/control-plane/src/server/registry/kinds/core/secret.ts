@@ -1,7 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Secret } from '@bowline/kubernetes';
-import { type FieldProblem, JsonSyntaxError, MAX_CONTENT_BYTES, parseJson } from '@bowline/machinery';
-import { canonicalJson } from '../../../json/canonical-json.ts';
+import { canonicalJson, type FieldProblem, JsonSyntaxError, MAX_CONTENT_BYTES, parseJson } from '@bowline/machinery';
 import type { Draft } from '../../api-resource.ts';
 import type { KindRules } from '../../built-in-strategy.ts';
 import { AGE, as, column } from '../shared/column.ts';

@@ -1,6 +1,5 @@
 import type { RoleBinding, Subject } from '@bowline/kubernetes';
-import { dnsSubdomainProblems, type FieldProblem } from '@bowline/machinery';
-import { canonicalJson } from '../../../json/canonical-json.ts';
+import { canonicalJson, dnsSubdomainProblems, type FieldProblem } from '@bowline/machinery';
 import type { Draft } from '../../api-resource.ts';
 import type { KindRules } from '../../built-in-strategy.ts';
 import { nameProblems } from '../../names.ts';

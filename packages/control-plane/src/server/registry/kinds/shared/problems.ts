@@ -1,5 +1,4 @@
-import { type FieldProblem, quoteText } from '@bowline/machinery';
-import { canonicalJson } from '../../../json/canonical-json.ts';
+import { canonicalJson, type FieldProblem, quoteText } from '@bowline/machinery';
 
 /** valueText formats a value for a message: text quoted, everything else as JSON. */
 function valueText(value: unknown): string {

@@ -1,6 +1,6 @@
 import type { CSIDriver } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
-import { canonicalJson } from '../../../json/canonical-json.ts';
+import { canonicalJson } from '@bowline/machinery';
 import type { KindRules } from '../../built-in-strategy.ts';
 import { AGE, as, column } from '../shared/column.ts';
 import type { PartialObject } from '../shared/partial-object.ts';

@@ -1,6 +1,5 @@
 import type { StorageClass } from '@bowline/kubernetes';
-import { type FieldProblem, labelKeyProblems } from '@bowline/machinery';
-import { canonicalJson } from '../../../json/canonical-json.ts';
+import { canonicalJson, type FieldProblem, labelKeyProblems } from '@bowline/machinery';
 import type { Draft } from '../../api-resource.ts';
 import type { KindRules } from '../../built-in-strategy.ts';
 import { AGE, as, column } from '../shared/column.ts';

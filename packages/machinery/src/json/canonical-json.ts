@@ -1,4 +1,4 @@
-import { parseJson } from '@bowline/machinery';
+import { parseJson } from './parse-json.ts';
 
 /**
  * canonicalJson writes a value with the members of objects sorted by name, as the API server does, so that two objects
