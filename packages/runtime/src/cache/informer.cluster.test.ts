@@ -172,6 +172,6 @@ describe('an informer on a control plane', () => {
 
     await c.admin.delete(CustomResourceDefinition, { name });
     await until(informer, () => informer.list().length === 0);
-    await expect.poll(() => informer.health().state, { timeout: 30_000 }).toBe('not-served');
+    await expect.poll(() => informer.health().state).toBe('not-served');
   });
 });

@@ -1,6 +1,7 @@
-// The entry of `@bowline/runtime/access`: who may use an HTTP API of an operator, and whose objects it acts on.
+// The entry of `@bowline/runtime/access`: HTTP APIs of operators, who may use them, and whose objects an operator acts on.
 export { AccessReviews, type AccessReviewsOptions, type MissingOptions } from '../access/access-reviews.ts';
 export { describeAccess } from '../access/describe-access.ts';
+export { sendJson } from '../access/send-json.ts';
 export { serviceAccountSubject } from '../access/service-account-subject.ts';
 export { type AccessDecision, TokenAccess, type TokenAccessOptions } from '../access/token-access.ts';
 export {

@@ -55,5 +55,13 @@ export type {
 } from '../operator/local-use.ts';
 export type { OperatorOptions, Setup } from '../operator/operator.ts';
 export type { ScratchFolder } from '../operator/scratch-folder.ts';
-export type { DeclaredService, Service, ServiceContext, ServiceReadiness } from '../operator/service.ts';
+export type {
+  DeclaredService,
+  Service,
+  ServiceContext,
+  ServiceInformer,
+  ServiceInformerOptions,
+  ServiceReadiness,
+  ServiceView,
+} from '../operator/service.ts';
 export { withLocalTrial } from '../operator/with-local-trial.ts';

@@ -21,6 +21,7 @@ export type { WebhookStart, WebhookStep } from '../webhook/declare.ts';
 export { OWN_WEBHOOKS } from '../webhook/own-webhooks.ts';
 export { startWebhooks } from '../webhook/start-webhooks.ts';
 export {
+  type ConfiguredBy,
   type MutatingOptions,
   type Webhook,
   type WebhookOptions,

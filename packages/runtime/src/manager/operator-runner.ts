@@ -22,6 +22,7 @@ import type { WebhookServers } from '../webhook/webhook-servers.ts';
 import type { RunningWebhooks } from '../webhook/webhooks-options.ts';
 import { LeadershipGuard } from './leadership-guard.ts';
 import type { WebhookServing } from './manager-options.ts';
+import { serviceInformers } from './service-informers.ts';
 import { ServiceRunner } from './service-runner.ts';
 
 /** OperatorRunnerOptions configures the environment an operator runs in. */
@@ -116,8 +117,12 @@ export class OperatorRunner {
           metrics,
         }),
     );
+    const informer = serviceInformers(operator, {
+      cache: this.#cache,
+      installName: installName ?? identity.objectName,
+    });
     this.services = operator.services.map((service) => {
-      const running = { operator: operator.name, clock, random, log };
+      const running = { operator: operator.name, informer, clock, random, log };
       return new ServiceRunner(service, { ...running, client: service.leaderOnly ? this.#client : this.#unguarded });
     });
     if (election) {

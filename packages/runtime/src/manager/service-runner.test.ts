@@ -1,16 +1,22 @@
 import { untilAborted, VirtualClock } from '@bowline/machinery';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { Cache } from '../cache/cache.ts';
 import { createClient } from '../client/create-client.ts';
 import { silentLog } from '../observability/log.ts';
 import type { Service } from '../operator/service.ts';
 import { MemoryApiServer } from '../testing/memory-api-server.ts';
+import { serviceInformers } from './service-informers.ts';
 import { ServiceRunner } from './service-runner.ts';
 
 /** start runs a service until the test ends. */
 function start(run: Service<undefined>['run']) {
   const clock = new VirtualClock();
   const client = createClient({ transport: new MemoryApiServer({ wire: clock }).transport('test') });
-  const options = { operator: 'shop', client, clock, random: { next: () => 0.5 }, log: silentLog };
+  const informer = serviceInformers(
+    { name: 'shop', controllers: [], webhooks: [] },
+    { cache: new Cache({ client }), installName: 'shop' },
+  );
+  const options = { operator: 'shop', client, informer, clock, random: { next: () => 0.5 }, log: silentLog };
   const runner = new ServiceRunner({ name: 'api', run }, options);
   const stop = new AbortController();
   const running = runner.run(stop.signal, undefined);

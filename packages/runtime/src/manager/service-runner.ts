@@ -9,6 +9,8 @@ export interface ServiceRunnerOptions {
   readonly operator: string;
   /** The client of its context. */
   readonly client: Client;
+  /** The informers of its context. */
+  readonly informer: ServiceContext['informer'];
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -88,6 +90,7 @@ export class ServiceRunner {
     let isRunning = true;
     const context: ServiceContext = {
       client: this.#options.client,
+      informer: this.#options.informer,
       // What an earlier run reports late must not count for the current one.
       listensOn: (port) => {
         if (isRunning) this.#port = port;

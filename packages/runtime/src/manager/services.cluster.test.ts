@@ -3,6 +3,7 @@ import { ConfigMap, Secret, ServiceAccount } from '@bowline/kubernetes';
 import { untilAborted } from '@bowline/machinery';
 import { expect, it, vi } from 'vitest';
 import type { Client } from '../client/client.ts';
+import { controller } from '../controller/builder.ts';
 import { defineOperator } from '../operator/operator.ts';
 import { rbacManifests } from '../operator/rbac-manifests.ts';
 import type { ServiceContext } from '../operator/service.ts';
@@ -133,4 +134,69 @@ it('shows the state and port of services, and includes their readiness in that o
   expect(await probe('/startupz')).toEqual([200, expect.stringContaining('[+]operator-receivers ok')]);
   open();
   expect(await probe('/readyz')).toEqual([200, expect.stringContaining('[+]service-receivers-receiver ok: open')]);
+});
+
+it('lets the service of a standby read what a controller of the operator watches, with its watch', async () => {
+  await using c = await cluster();
+  const added: string[][] = [];
+  const undeclared: unknown[] = [];
+  const labelSelector = `bowline.dev/test=${c.namespace}`;
+  const operatorOf = (seen: string[]) =>
+    defineOperator({
+      name: 'readers',
+      domain: 'bowline.dev',
+      controllers: [controller(ConfigMap, { namespaces: [c.namespace], labelSelector }).reconcile(() => {})],
+      services: [
+        {
+          name: 'reader',
+          run: async (signal, _, { informer }) => {
+            const maps = informer(ConfigMap, { labelSelector });
+            await maps.synced(signal);
+            using _changes = maps.subscribe(({ key, type }) => seen.push(`${type} ${maps.get(key)?.data?.of}`));
+            try {
+              informer(Secret);
+            } catch (error) {
+              undeclared.push(error);
+            }
+            await untilAborted(signal);
+          },
+        },
+      ],
+    });
+  const verbs = ['get', 'list', 'watch', 'create', 'update'];
+  const account = await c.serviceAccount({
+    rules: [
+      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs },
+      { apiGroups: [''], resources: ['configmaps'], verbs },
+    ],
+  });
+  for (const identity of ['first', 'second']) {
+    const seen: string[] = [];
+    added.push(seen);
+    const manager = new Manager({
+      operators: [operatorOf(seen)],
+      clientFor: () => account.client,
+      namespace: c.namespace,
+      healthAddress: '0',
+      metricsAddress: '0',
+      leaderElection: { identity },
+    });
+    const stop = new AbortController();
+    const running = manager.run(stop.signal);
+    c.onDispose(async () => {
+      stop.abort();
+      await running;
+    });
+    await vi.waitFor(() => expect(manager.status()).toMatchObject([{ holder: 'first' }]), waiting);
+  }
+  const labels = { 'bowline.dev/test': c.namespace };
+  const metadata = { namespace: c.namespace, name: 'shared', labels };
+  await c.admin.create(ConfigMap, { metadata, data: { of: 'all replicas' } });
+  await vi.waitFor(() => expect(added).toEqual([['add all replicas'], ['add all replicas']]), waiting);
+  expect(undeclared).toMatchObject([{ code: 'BOWLINE_SOURCE_UNDECLARED' }, { code: 'BOWLINE_SOURCE_UNDECLARED' }]);
+  const watches = (await c.controlPlane.audit()).filter(
+    ({ verb, user, objectRef }) =>
+      verb === 'watch' && objectRef?.resource === 'configmaps' && user.username?.endsWith(`:${account.name}`),
+  );
+  expect(new Set(watches.map(({ auditID }) => auditID)).size).toBe(2);
 });

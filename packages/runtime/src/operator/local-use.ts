@@ -115,4 +115,6 @@ export interface LocalTrial extends LocalDisplay {
 export interface LeftOut {
   /** Why the samples are left out, and what would help: one line, which is displayed. */
   readonly leftOut: string;
+  /** Whether the operator cannot run either: it is left out too. Defaults to false. */
+  readonly isOperatorLeftOut?: boolean | undefined;
 }

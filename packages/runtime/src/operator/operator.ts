@@ -6,7 +6,7 @@ import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Permission } from '../permissions/permission.ts';
 import type { CustomResource } from '../resource/custom-resource.ts';
-import type { Webhook } from '../webhook/webhook.ts';
+import type { ConfiguredBy, Webhook } from '../webhook/webhook.ts';
 import { checkOperator } from './check-operator.ts';
 import type { Command, Sample } from './command.ts';
 import type { Companion } from './companion.ts';
@@ -72,7 +72,7 @@ export interface OperatorOptions<Deps, Config> {
   readonly dependencies?: readonly CustomResource[] | undefined;
   readonly controllers?: readonly Controller<Deps>[] | undefined;
   /** Defaults to none. */
-  readonly webhooks?: readonly Webhook<Deps>[] | undefined;
+  readonly webhooks?: readonly (Webhook<Deps> & ConfiguredBy<NoInfer<Config>>)[] | undefined;
   readonly services?: readonly Service<Deps, NoInfer<Config>>[] | undefined;
   /** Its subcommands of the CLI, including agents. Defaults to none. */
   readonly commands?: readonly Command[] | undefined;
@@ -133,6 +133,7 @@ export interface Operator extends OperatorId {
   readonly resources: readonly CustomResource[];
   readonly dependencies: readonly CustomResource[];
   readonly controllers: readonly Controller[];
+  /** `withConfig` returns the operator with the namespace selectors that they have. */
   readonly webhooks: readonly Webhook[];
   /** `withConfig` returns the operator with the ports that they have. */
   readonly services: readonly DeclaredService[];

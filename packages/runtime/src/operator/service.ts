@@ -1,3 +1,6 @@
+import type { KubernetesObject, Resource } from '@bowline/kubernetes';
+import type { Informer } from '../cache/informer.ts';
+import type { TriggerView, View, ViewOf } from '../cache/view.ts';
 import type { Client } from '../client/client.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { HealthCheck } from '../operations/health.ts';
@@ -10,6 +13,15 @@ export interface ServiceContext {
    * `leaderOnly` service it writes only while this process leads.
    */
   readonly client: Client;
+  /**
+   * informer returns an informer of the operator's cache, which is kept current on every replica. Only what a
+   * controller or webhook of the operator watches can be read; anything else throws BOWLINE_SOURCE_UNDECLARED. Wait
+   * with `synced` before the first read.
+   */
+  informer<T extends KubernetesObject, Id extends string, const V extends ServiceView<T> = 'full'>(
+    resource: Resource<T, Id>,
+    options?: ServiceInformerOptions<V>,
+  ): ServiceInformer<ViewOf<Resource<T, Id>, V>>;
   /** listensOn reports the port that the service listens on, for `OperatorStatus.services`. It counts until it ends. */
   listensOn(port: number): void;
   /**
@@ -18,6 +30,22 @@ export interface ServiceContext {
    */
   readiness(check: () => ServiceReadiness): void;
 }
+
+/** ServiceView is a view that a service can read through. A `trigger` view depends on the controller that declares it. */
+export type ServiceView<T extends KubernetesObject> = Exclude<View<T>, TriggerView>;
+
+/** ServiceInformerOptions selects a source that a controller or webhook of the operator declares. */
+export interface ServiceInformerOptions<V> {
+  /** Another view than the declared one needs a watch of its own. Defaults to `full`. */
+  readonly view?: V | undefined;
+  /** As declared. Defaults to none. */
+  readonly labelSelector?: string | undefined;
+  /** As declared. Defaults to none. */
+  readonly fieldSelector?: string | undefined;
+}
+
+/** ServiceInformer reads one kind from the operator's cache. Returned objects are shared: never modify them. */
+export type ServiceInformer<V> = Pick<Informer<V>, 'get' | 'list' | 'subscribe' | 'synced' | 'hasSynced'>;
 
 /** ServiceReadiness is the result of a readiness check of a service. */
 export type ServiceReadiness = Pick<HealthCheck, 'ok' | 'message'>;

@@ -1,5 +1,6 @@
 import { BowlineError } from '../errors/bowline-error.ts';
 import { installNamespaceId } from '../permissions/install-namespaces.ts';
+import { withNamespaceSelector } from '../webhook/declare.ts';
 import type { Sample } from './command.ts';
 import { withCompanionConfig } from './companion.ts';
 import type { InstallNamespace } from './install-namespace.ts';
@@ -15,8 +16,8 @@ import {
 } from './with-namespaces.ts';
 
 /**
- * withConfig returns an operator with the permissions, companions, namespaces, ports of services and scratch folder that
- * a configuration requires.
+ * withConfig returns an operator with the permissions, companions, namespaces, namespace selectors of webhooks, ports of
+ * services and scratch folder that a configuration requires.
  * `section` is its section as written; undefined means an empty one. An operator of which nothing depends on the
  * configuration is returned unchanged. Throws BOWLINE_CONFIG_INVALID.
  *
@@ -35,7 +36,7 @@ export async function withConfig(operator: Operator, section: unknown): Promise<
     ...operator,
     namespaces,
     controllers: operator.controllers.map((each) => withControllerNamespaces(each, resolve)),
-    webhooks: operator.webhooks.map((each) => withSourceNamespaces(each, resolve)),
+    webhooks: operator.webhooks.map((each) => withSourceNamespaces(withNamespaceSelector(each, parsed), resolve)),
     permissions: allowed.map((each) => withNamespaces(each, resolve)),
     services: operator.services.map((each) => withServicePort(name, each, parsed)),
     scratchFolder: withSizeLimit(name, operator.scratchFolder, parsed),
@@ -44,9 +45,11 @@ export async function withConfig(operator: Operator, section: unknown): Promise<
   });
 }
 
-function isConfigured({ permissions, companions, namespaces, services, scratchFolder }: Operator): boolean {
+function isConfigured(operator: Operator): boolean {
+  const { permissions, companions, namespaces, webhooks, services, scratchFolder } = operator;
   return (
     typeof permissions !== 'function' &&
+    webhooks.every(({ namespaceSelector }) => typeof namespaceSelector !== 'function') &&
     companions.every((each) => each.isConfigured) &&
     namespaces.every(({ configuredName }) => configuredName !== undefined) &&
     services.every(({ port }) => typeof port !== 'function') &&

@@ -107,6 +107,17 @@ it('rejects Fail on kinds of others, and two webhooks at one path', () => {
   expect(refused({ webhooks: [guard, other] })).toThrow('"guard" and "other" are both at /sea/guard');
 });
 
+it('rejects a webhook whose namespaces depend on a configuration that was not provided', () => {
+  const limited = mutating(ConfigMap, {
+    name: 'limited',
+    operations: ['CREATE'],
+    namespaceSelector: (config: { readonly sea: string }) => ({ matchLabels: { sea: config.sea } }),
+  }).handle(() => admit());
+  expect(() => webhookConfigurations({ ...base, webhooks: [limited] })).toThrow(
+    expect.objectContaining({ code: 'BOWLINE_OPERATOR_UNCONFIGURED', message: expect.stringContaining('limited') }),
+  );
+});
+
 it('returns the names by which the API server calls', () => {
   expect(serverNames(base.address)).toEqual(['sea-webhook.sea-system.svc']);
   expect(serverNames({ url: 'https://127.0.0.1:1' })).toEqual(['127.0.0.1']);

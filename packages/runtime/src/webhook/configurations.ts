@@ -132,7 +132,7 @@ function entry(webhook: Webhook, options: ConfigurationOptions): MutatingWebhook
     failurePolicy: webhook.failurePolicy,
     // A request for another version of the kind is converted and reviewed too: otherwise it would bypass the rule.
     matchPolicy: 'Equivalent',
-    namespaceSelector: namespaceSelector(webhook.namespaceSelector, options),
+    namespaceSelector: namespaceSelector(webhook, options),
     objectSelector: webhook.objectSelector,
     sideEffects: webhook.sideEffects,
     timeoutSeconds: webhook.timeoutSeconds,
@@ -141,8 +141,16 @@ function entry(webhook: Webhook, options: ConfigurationOptions): MutatingWebhook
   };
 }
 
-function namespaceSelector(declared: LabelSelector, options: ConfigurationOptions): LabelSelector {
-  const { onlyNamespaces, ownNamespace } = options;
+function namespaceSelector(
+  { name, namespaceSelector: declared }: Webhook,
+  { operator, onlyNamespaces, ownNamespace }: ConfigurationOptions,
+): LabelSelector {
+  if (typeof declared === 'function') {
+    throw new BowlineError(
+      'BOWLINE_OPERATOR_UNCONFIGURED',
+      `cannot determine the namespaces of the webhook ${name} of the operator ${operator}: they depend on its configuration; provide it with withConfig(operator, section)`,
+    );
+  }
   return excludeNamespace(onlyNamespaces ? requireNamespaces(declared, onlyNamespaces) : declared, ownNamespace);
 }
 

@@ -6,7 +6,7 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import type { ReadClient } from './admission-request.ts';
 import { admit, deny } from './admission-response.ts';
 import { mutating, validating } from './declare.ts';
-import type { Webhook, WebhookOptions } from './webhook.ts';
+import type { ConfiguredBy, Webhook, WebhookOptions } from './webhook.ts';
 
 const Ship = resource<KubernetesObject & { spec?: { name: string } }>()({
   group: 'sea.example.com',
@@ -91,7 +91,7 @@ it('types requests by operation, side effects, sources and needs', () => {
       request.list({} as typeof Pod);
       return deny('no');
     });
-  expectTypeOf(hook).toEqualTypeOf<Webhook<{ limit: number }>>();
+  expectTypeOf(hook).toEqualTypeOf<Webhook<{ limit: number }> & ConfiguredBy<unknown>>();
   mutating(Ship, { name: 'gate', operations: ['UPDATE'], sideEffects: 'NoneOnDryRun' }).handle((request) => {
     expectTypeOf(request.live).toEqualTypeOf<Omit<LiveClient, 'watch'>>();
     return { ...request.object, spec: { name: request.oldObject.spec?.name ?? '' } };

@@ -6,13 +6,13 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import type { AdmissionRequest, LiveFor, SideEffects } from './admission-request.ts';
 import type { MutatingResponse, ValidatingResponse } from './admission-response.ts';
 import type { Operation } from './admission-review.ts';
-import type { MutatingOptions, Webhook, WebhookOptions } from './webhook.ts';
+import type { ConfiguredBy, MutatingOptions, Webhook, WebhookOptions } from './webhook.ts';
 
 /**
  * WebhookStep declares what the handler reads and ends with `handle`. Each method returns a new builder and does not
  * modify the old one.
  */
-export interface WebhookStep<T, O extends Operation, E extends SideEffects, A, S, Deps> {
+export interface WebhookStep<T, O extends Operation, E extends SideEffects, A, S, Deps, Config = unknown> {
   /** reads lets the handler read a kind from the cache, which every replica keeps warm. */
   reads<
     U extends KubernetesObject,
@@ -23,20 +23,22 @@ export interface WebhookStep<T, O extends Operation, E extends SideEffects, A, S
   >(
     kind: Resource<U, Id> & NotYetDeclared<S, N>,
     options?: SourceOptions<U, V, I> & { readonly as?: N | undefined },
-  ): WebhookStep<T, O, E, A, S & { readonly [K in N]: SourceOf<Resource<U, Id>, V, I> }, Deps>;
+  ): WebhookStep<T, O, E, A, S & { readonly [K in N]: SourceOf<Resource<U, Id>, V, I> }, Deps, Config>;
 
   /**
    * handle sets the handler. An error it throws is logged and becomes a failed call, for which `failurePolicy` decides.
    * To deny a request, return `deny(…)`.
    */
-  handle(fn: (request: AdmissionRequest<T, O, S, Deps, LiveFor<E>>) => A | Promise<A>): Webhook<Deps>;
+  handle(
+    fn: (request: AdmissionRequest<T, O, S, Deps, LiveFor<E>>) => A | Promise<A>,
+  ): Webhook<Deps> & ConfiguredBy<Config>;
 }
 
 /** WebhookStart is the first step, which may also declare the handler's dependencies. */
-export interface WebhookStart<T, O extends Operation, E extends SideEffects, A>
-  extends WebhookStep<T, O, E, A, unknown, unknown> {
+export interface WebhookStart<T, O extends Operation, E extends SideEffects, A, Config = unknown>
+  extends WebhookStep<T, O, E, A, unknown, unknown, Config> {
   /** using sets the type of `request.deps`; the operator's `setup` must return it. */
-  using<Deps>(): WebhookStep<T, O, E, A, unknown, Deps>;
+  using<Deps>(): WebhookStep<T, O, E, A, unknown, Deps, Config>;
 }
 
 /**
@@ -46,10 +48,12 @@ export interface WebhookStart<T, O extends Operation, E extends SideEffects, A>
  * const names = validating(ConfigMap, { name: 'names', operations: ['CREATE'] })
  *   .handle(({ name }) => (name?.startsWith('tmp-') ? deny('names that start with tmp- are reserved') : admit()));
  */
-export function validating<T extends KubernetesObject, const O extends Operation, const E extends SideEffects = 'None'>(
-  kind: Resource<T>,
-  options: WebhookOptions<O, E>,
-): WebhookStart<T, O, E, ValidatingResponse> {
+export function validating<
+  T extends KubernetesObject,
+  const O extends Operation,
+  const E extends SideEffects = 'None',
+  Config = unknown,
+>(kind: Resource<T>, options: WebhookOptions<O, E, Config>): WebhookStart<T, O, E, ValidatingResponse, Config> {
   // Matching types were checked where the caller specified them; inside the builder they are erased.
   return builder(checked('validating', kind, options), []) as never;
 }
@@ -67,11 +71,12 @@ export function mutating<
   T extends KubernetesObject,
   const O extends 'CREATE' | 'UPDATE',
   const E extends SideEffects = 'None',
->(kind: Resource<T>, options: MutatingOptions<O, E>): WebhookStart<T, O, E, MutatingResponse<T>> {
+  Config = unknown,
+>(kind: Resource<T>, options: MutatingOptions<O, E, Config>): WebhookStart<T, O, E, MutatingResponse<T>, Config> {
   return builder(checked('mutating', kind, options), []) as never;
 }
 
-type AnyOptions = MutatingOptions<Operation, SideEffects>;
+type AnyOptions = MutatingOptions<Operation, SideEffects, never>;
 
 type Checked = Omit<Webhook, 'sources' | 'handle' | 'needs'>;
 
@@ -166,8 +171,20 @@ function problemOf(webhook: Checked): string | undefined {
     return 'the path must start with a slash and contain only letters, digits, dashes, dots, underscores and slashes';
   }
   for (const field of ['namespaceSelector', 'objectSelector'] as const) {
-    const problems = validateLabelSelector(webhook[field], field);
+    const selector = webhook[field];
+    // One that depends on the configuration is checked with it.
+    const problems = typeof selector === 'function' ? [] : validateLabelSelector(selector, field);
     if (problems.length > 0) return describeProblems(problems);
   }
   return undefined;
+}
+
+/** withNamespaceSelector returns a webhook whose namespace selector is that for a parsed configuration. */
+export function withNamespaceSelector(webhook: Webhook, config: never): Webhook {
+  const { namespaceSelector } = webhook;
+  if (typeof namespaceSelector !== 'function') return webhook;
+  const configured: Webhook = { ...webhook, namespaceSelector: namespaceSelector(config) };
+  const problem = problemOf(configured);
+  if (problem !== undefined) throw refusal(webhook, problem);
+  return Object.freeze(configured);
 }

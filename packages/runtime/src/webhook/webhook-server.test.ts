@@ -313,6 +313,9 @@ it('serves no operator before it has a certificate, whichever name the caller re
   expect(await send(review(), { path: '/b/gate' })).toMatchObject({ status: 200 });
 });
 
+/** A connection that the kernel accepted while the server was closed is reset. */
+const CLOSED = { code: expect.stringMatching(/^ECONN(?:REFUSED|RESET)$/) };
+
 it('keeps serving one operator after the other has closed', async () => {
   const wire = new VirtualClock();
   const { first, second, ask } = await startTwo({ wire });
@@ -333,7 +336,7 @@ it('keeps serving one operator after the other has closed', async () => {
   expect(await ask('b')).toMatchObject({ status: 200 });
   second.agent.destroy();
   await second.close();
-  await expect(ask('b', { agent: new Agent({ ca }) })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  await expect(ask('b', { agent: new Agent({ ca }) })).rejects.toMatchObject(CLOSED);
 });
 
 it('closes with its last operator when all close at once', async () => {
@@ -341,7 +344,7 @@ it('closes with its last operator when all close at once', async () => {
   const wire = new VirtualClock();
   const { first, second, ask } = await startTwo({ wire });
   await Promise.all([first.close(), second.close()]);
-  await expect(ask('a')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  await expect(ask('a')).rejects.toMatchObject(CLOSED);
 });
 
 it('keeps hanging handlers of one operator from taking the slots of another', async () => {

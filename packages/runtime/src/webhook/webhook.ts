@@ -5,7 +5,7 @@ import type { SideEffects } from './admission-request.ts';
 import type { Operation } from './admission-review.ts';
 
 /** WebhookOptions configures which requests a webhook reviews, and how. */
-export interface WebhookOptions<O extends Operation, E extends SideEffects> {
+export interface WebhookOptions<O extends Operation, E extends SideEffects, Config = unknown> {
   /**
    * A DNS label, unique in its operator. Together with the operator's name it forms the webhook's path and its full
    * name, which users see when a request is denied.
@@ -22,10 +22,10 @@ export interface WebhookOptions<O extends Operation, E extends SideEffects> {
    */
   readonly matchConditions?: readonly MatchCondition[] | undefined;
   /**
-   * Selects objects by the labels of their namespace. The operator's own namespace is always excluded. Defaults to all
-   * others.
+   * Selects objects by the labels of their namespace. The operator's own namespace is always excluded. A function
+   * computes it from the operator's configuration. Defaults to all others.
    */
-  readonly namespaceSelector?: LabelSelector | undefined;
+  readonly namespaceSelector?: LabelSelector | ((config: Config) => LabelSelector) | undefined;
   /** Selects objects by their labels, before or after the change. Defaults to all. */
   readonly objectSelector?: LabelSelector | undefined;
   /**
@@ -42,7 +42,8 @@ export interface WebhookOptions<O extends Operation, E extends SideEffects> {
 }
 
 /** MutatingOptions configures a mutating webhook. */
-export interface MutatingOptions<O extends Operation, E extends SideEffects> extends WebhookOptions<O, E> {
+export interface MutatingOptions<O extends Operation, E extends SideEffects, Config = unknown>
+  extends WebhookOptions<O, E, Config> {
   /** Whether the API server calls it again after another webhook changed the object. Defaults to `Never`. */
   readonly reinvocationPolicy?: 'IfNeeded' | 'Never' | undefined;
 }
@@ -58,7 +59,8 @@ export interface Webhook<in Deps = never> {
   readonly operations: readonly Operation[];
   readonly subresources: readonly string[];
   readonly matchConditions: readonly MatchCondition[];
-  readonly namespaceSelector: LabelSelector;
+  /** `withConfig` returns the operator with the selector that it has. */
+  readonly namespaceSelector: LabelSelector | ((config: never) => LabelSelector);
   readonly objectSelector: LabelSelector;
   readonly failurePolicy: 'Fail' | 'Ignore';
   readonly timeoutSeconds: number;
@@ -71,6 +73,12 @@ export interface Webhook<in Deps = never> {
   readonly handle: (request: never) => unknown;
   /** Never set: it only carries the type `Deps`. */
   readonly needs?: (deps: Deps) => void;
+}
+
+/** ConfiguredBy carries the type of the configuration that a part of an operator depends on. */
+export interface ConfiguredBy<in Config> {
+  /** Never set: it only carries the type. */
+  readonly configuredBy?: (config: Config) => void;
 }
 
 /** webhookPath returns the path at which a webhook of an operator is served. */
