@@ -2,7 +2,7 @@ import { keyOf, keyString, Pod } from '@bowline/kubernetes';
 import type { LiveClient } from '@bowline/runtime/controller';
 
 /** Pods are large objects: smaller pages keep the peak memory of the operator low in clusters with many of them. */
-const PAGE_SIZE = 100;
+const PAGE_SIZE = 50;
 
 /**
  * podsThatMount returns the pods that use one of some CSI drivers, sorted, or only the first `limit` that are found. They

@@ -146,11 +146,8 @@ function tiersOf(run: CleanupRun, removal: Removal, { component, tiers }: Operan
   return tiers.map(({ name, kinds }) => ({
     name,
     find: async () => {
-      const found: Leftover[] = [];
-      for (const resource of kinds) {
-        if (removal.isServed(resource)) found.push(...(await find(run, resource, component)));
-      }
-      return found;
+      const served = kinds.filter((resource) => removal.isServed(resource));
+      return (await Promise.all(served.map((resource) => find(run, resource, component)))).flat();
     },
   }));
 }

@@ -27,16 +27,16 @@ export interface ConsumersQuery {
  * ended blocks no other operand, whatever keeps its object.
  */
 export async function consumersBefore(kind: OperandKind, query: ConsumersQuery): Promise<readonly OperandKind[]> {
-  const consumers: OperandKind[] = [];
-  for (const consumer of DELETION_ORDER.slice(0, DELETION_ORDER.indexOf(kind))) {
-    const object = await query.live.find(OPERAND_RESOURCES[consumer], { name: SINGLETON });
-    if (!object) continue;
-    const { deletionTimestamp, finalizers = [] } = object.metadata ?? {};
-    const isAwaited =
-      deletionTimestamp === undefined ? mayBeDeleted(query) : finalizers.includes(OPERAND_FINALIZERS[consumer]);
-    if (isAwaited) consumers.push(consumer);
-  }
-  return consumers;
+  const earlier = DELETION_ORDER.slice(0, DELETION_ORDER.indexOf(kind));
+  const awaited = await Promise.all(
+    earlier.map(async (consumer) => {
+      const object = await query.live.find(OPERAND_RESOURCES[consumer], { name: SINGLETON });
+      if (!object) return false;
+      const { deletionTimestamp, finalizers = [] } = object.metadata ?? {};
+      return deletionTimestamp === undefined ? mayBeDeleted(query) : finalizers.includes(OPERAND_FINALIZERS[consumer]);
+    }),
+  );
+  return earlier.filter((_, index) => awaited[index]);
 }
 
 /** With its parent every operand is deleted. Without, it may be deleted by the same client a moment later. */

@@ -1,5 +1,6 @@
 import { type KubernetesObject, type Resource, StatefulSet } from '@bowline/kubernetes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { refusalOf } from '../../../../test/support/refusal-of.ts';
 import { ANNOTATIONS } from '../api/names.ts';
 import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
 import { SpireAgent } from '../api/spire-agent.ts';
@@ -9,7 +10,6 @@ import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-ide
 import { COMPLETE, OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
 import { deleteAll, FIVE, KEY } from './deletion.test-support.ts';
 import { DisturbedWatches } from './disturbed-watches.test-support.ts';
-import { refusalOf } from './refusal.test-support.ts';
 import { removeWebhooks } from './remove-webhooks.test-support.ts';
 
 const IDENTITY = { trustDomain: 'example.io', clusterName: 'prod' };

@@ -8,13 +8,13 @@ import { createLog, createMetrics } from '@bowline/runtime/manager';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCrashing } from '../../../../test/support/crashing-program.ts';
 import { LeakSources } from '../../../../test/support/leak-sources.ts';
+import { refusalOf } from '../../../../test/support/refusal-of.ts';
 import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import { SERVER } from '../spire/names.ts';
 import { COMPLETE, OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
 import { CHILD_KINDS } from './child-kinds.test-support.ts';
 import { FIVE, KEY, start } from './deletion.test-support.ts';
-import { refusalOf } from './refusal.test-support.ts';
 
 const CANARIES = {
   connection: 'canary-connection-Zq7-horse',
@@ -62,7 +62,7 @@ const inBase64 = (value: string): string => Buffer.from(value).toString('base64'
 async function change(spec: object): Promise<void> {
   // Workloads are changed at most twice a second.
   await c.clock.advance(500);
-  await c.admin.patch(SpireServer, KEY, { type: 'merge', body: { spec } });
+  await c.changeSpec(SpireServer, spec);
 }
 
 /** list adds all objects of a kind, as they are or without a part that holds values by design. */

@@ -10,13 +10,13 @@ import {
   StatefulSet,
 } from '@bowline/kubernetes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { refusalOf } from '../../../../test/support/refusal-of.ts';
 import { REPLACED_LABEL } from '../api/names.ts';
 import { SpireAgent } from '../api/spire-agent.ts';
 import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import { OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
 import { FIVE, KEY, untilEvent } from './deletion.test-support.ts';
-import { refusalOf } from './refusal.test-support.ts';
 
 const WORKLOADS = [
   [StatefulSet, 'spire-server'],
@@ -51,7 +51,7 @@ async function change(spec: object): Promise<void> {
 
 async function changeServer(spec: object): Promise<void> {
   await c.clock.advance(PACE_MS);
-  await c.admin.patch(SpireServer, KEY, { type: 'merge', body: { spec } });
+  await c.changeSpec(SpireServer, spec);
 }
 
 async function file(name: string, key: string): Promise<Record<string, Record<string, unknown>>> {
@@ -201,6 +201,12 @@ describe('a change of', () => {
 
   it('scenario 19 nothing, or only of the order of keys, causes no write, also after a restart', async () => {
     await c.until(Secret, { namespace: OPERANDS, name: 'oidc-serving-cert' }, () => true);
+    // The rollout that the last change caused is reported until it is over.
+    await c.until(DaemonSet, { namespace: OPERANDS, name: 'spire-agent' }, ({ metadata, status }) => {
+      const { observedGeneration, desiredNumberScheduled, updatedNumberScheduled, numberReady } = status ?? {};
+      const isUpdated = updatedNumberScheduled === desiredNumberScheduled && numberReady === desiredNumberScheduled;
+      return observedGeneration === metadata?.generation && isUpdated;
+    });
     await c.idle();
     const since = Date.now();
     for (const kind of FIVE) {

@@ -14,7 +14,7 @@ import {
 } from '@bowline/kubernetes';
 import { CSIDriver } from '@bowline/kubernetes/storage-v1';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ANNOTATIONS, MANAGER, SINGLETON } from '../api/names.ts';
+import { ANNOTATIONS, MANAGER } from '../api/names.ts';
 import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
 import { SpireAgent } from '../api/spire-agent.ts';
 import { SpireOIDCDiscoveryProvider } from '../api/spire-oidc-discovery-provider.ts';
@@ -152,7 +152,7 @@ const PACE_MS = 500;
 
 async function change(kind: Resource<KubernetesObject>, spec: object): Promise<void> {
   await c.clock.advance(PACE_MS);
-  await c.admin.patch(kind, { name: SINGLETON }, merge({ spec }));
+  await c.changeSpec(kind, spec);
 }
 
 /** How often it is checked whether objects can be removed that could not be removed before. */

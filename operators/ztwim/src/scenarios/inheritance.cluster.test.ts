@@ -1,5 +1,6 @@
 import { ConfigMap, DaemonSet, Deployment, StatefulSet } from '@bowline/kubernetes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { refusalOf } from '../../../../test/support/refusal-of.ts';
 import { ANNOTATIONS, SINGLETON } from '../api/names.ts';
 import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
 import { SpireAgent } from '../api/spire-agent.ts';
@@ -9,7 +10,6 @@ import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-ide
 import { AGENT, OIDC_PROVIDER, SERVER } from '../spire/names.ts';
 import { COMPLETE, OPERANDS, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
 import { deleteAll, KEY, untilEvent, workloadsLeft } from './deletion.test-support.ts';
-import { refusalOf } from './refusal.test-support.ts';
 
 let c: ZtwimCluster;
 beforeAll(async () => {

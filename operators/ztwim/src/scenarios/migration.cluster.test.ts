@@ -217,7 +217,7 @@ describe('the migration of an install whose operands have the values', () => {
         () => true,
         () => false,
       );
-    await expect.poll(isAccepted, { timeout: 30_000, interval: 50 }).toBe(true);
+    await expect.poll(isAccepted).toBe(true);
     const before = await specs();
     const workloads = await templates();
     await control('run');

@@ -16,6 +16,7 @@ import type { Client } from '@bowline/runtime/client';
 import { installDependencies, type RbacManifest } from '@bowline/runtime/install';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { acceleratedClock } from '../../../../test/support/fault-proxy/accelerated-clock.ts';
+import { refusalOf } from '../../../../test/support/refusal-of.ts';
 import { MANAGER } from '../api/names.ts';
 import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
 import { SpireAgent } from '../api/spire-agent.ts';
@@ -33,7 +34,6 @@ import { SecurityContextConstraints } from '../third-party/security-context-cons
 import { CHILD_KINDS } from './child-kinds.test-support.ts';
 import { KEY, start, workloadsLeft } from './deletion.test-support.ts';
 import { DisturbedWatches } from './disturbed-watches.test-support.ts';
-import { refusalOf } from './refusal.test-support.ts';
 
 const startedAt = Date.now();
 const watches = new DisturbedWatches();
@@ -177,6 +177,13 @@ async function generations(): Promise<readonly number[]> {
   return workloads.map(({ metadata }) => metadata?.generation ?? 0);
 }
 
+/** untilGenerations waits for templates, which follow the configuration, and that no more of them come. */
+async function untilGenerations(expected: readonly number[]): Promise<void> {
+  await expect.poll(generations).toEqual(expected);
+  await c.idle();
+  expect(await generations()).toEqual(expected);
+}
+
 describe('an API server', () => {
   const rename = async (clusterName: string): Promise<void> => {
     // Workloads are changed at most twice a second.
@@ -189,7 +196,7 @@ describe('an API server', () => {
     watches.isRepeating = true;
     await rename('repeated');
     await untilClusterName('repeated');
-    expect(await generations()).toEqual([server + 1, agent + 1, oidc]);
+    await untilGenerations([server + 1, agent + 1, oidc]);
   });
 
   it('scenario 49 may be restarted and forget what the operator has seen', async () => {
@@ -199,10 +206,11 @@ describe('an API server', () => {
     await controlPlane.faults.compact();
     await controlPlane.restart('kube-apiserver');
     await untilClusterName('restarted');
+    await untilGenerations([server + 1, agent + 1, oidc]);
     await expect.poll(() => watches.expired, { timeout: 60_000 }).toBeGreaterThan(0);
     await rename('afterwards');
     await untilClusterName('afterwards');
-    expect(await generations()).toEqual([server + 2, agent + 2, oidc]);
+    await untilGenerations([server + 2, agent + 2, oidc]);
     watches.isRepeating = false;
   });
 });

@@ -22,5 +22,5 @@ export async function removeWebhooks(c: ZtwimCluster): Promise<void> {
       // It is refused before it is found to exist.
       (error: unknown) => isAlreadyExists(error),
     );
-  await expect.poll(isAccepted, { timeout: 30_000, interval: 50 }).toBe(true);
+  await expect.poll(isAccepted).toBe(true);
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { KubernetesObject, Resource } from '@bowline/kubernetes';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { refusalOf } from '../../../../test/support/refusal-of.ts';
 import { SINGLETON } from '../api/names.ts';
 import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
 import { SpireAgent } from '../api/spire-agent.ts';
@@ -10,7 +11,6 @@ import { SpireServer } from '../api/spire-server.ts';
 import { ZeroTrustWorkloadIdentityManager } from '../api/zero-trust-workload-identity-manager.ts';
 import { COMPLETE, type ZtwimCluster, ztwimCluster } from '../testing/ztwim-cluster.test-support.ts';
 import { deleteAll } from './deletion.test-support.ts';
-import { refusalOf } from './refusal.test-support.ts';
 
 const KEY = { name: SINGLETON };
 const KINDS: readonly Resource<KubernetesObject>[] = [

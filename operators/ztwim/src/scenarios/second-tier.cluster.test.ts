@@ -8,6 +8,7 @@ import {
   Secret,
 } from '@bowline/kubernetes';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { refusalOf } from '../../../../test/support/refusal-of.ts';
 import { SINGLETON } from '../api/names.ts';
 import { SpireOIDCDiscoveryProvider } from '../api/spire-oidc-discovery-provider.ts';
 import { SpireServer } from '../api/spire-server.ts';
@@ -17,7 +18,6 @@ import { HTTPRoute, TLSRoute } from '../third-party/gateway-routes.ts';
 import { OperatorCondition } from '../third-party/operator-condition.ts';
 import { Route } from '../third-party/route.ts';
 import { VolumeSnapshot } from '../third-party/volume-snapshot.ts';
-import { refusalOf } from './refusal.test-support.ts';
 
 const KEY = { name: SINGLETON };
 const inOperands = (name: string) => ({ namespace: OPERANDS, name });
@@ -37,12 +37,12 @@ afterAll(() => c[Symbol.asyncDispose](), 60_000);
 
 async function changeServer(spec: object): Promise<void> {
   await c.clock.advance(PACE_MS);
-  await c.admin.patch(SpireServer, KEY, { type: 'merge', body: { spec } });
+  await c.changeSpec(SpireServer, spec);
 }
 
 async function changeProvider(spec: object): Promise<void> {
   await c.clock.advance(PACE_MS);
-  await c.admin.patch(SpireOIDCDiscoveryProvider, KEY, { type: 'merge', body: { spec } });
+  await c.changeSpec(SpireOIDCDiscoveryProvider, spec);
 }
 
 async function untilConfigured(text: string): Promise<void> {
@@ -79,7 +79,7 @@ it('scenario 59 either Vault or cert-manager signs the CA, and the server may cr
 
 it('scenario 60 the proxy of all operands reaches the containers of each', async () => {
   await c.clock.advance(PACE_MS);
-  const proxy = { httpsProxy: 'http://proxy.example.io:3128', trustedCAConfigMap: 'cas' };
+  const proxy = { httpsProxy: 'http://egress.example.com:3128', trustedCAConfigMap: 'cas' };
   await c.admin.patch(ZeroTrustWorkloadIdentityManager, KEY, { type: 'merge', body: { spec: { proxy } } });
   for (const name of ['spire-agent', 'spire-spiffe-csi-driver']) {
     await c.until(DaemonSet, inOperands(name), ({ spec }) =>

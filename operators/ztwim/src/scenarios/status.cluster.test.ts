@@ -25,9 +25,7 @@ afterAll(() => c[Symbol.asyncDispose](), 60_000);
 
 async function change(spec: object, kind: Resource<KubernetesObject> = SpireServer): Promise<void> {
   await c.clock.advance(PACE_MS);
-  // While the operator writes to the object, patches may conflict.
-  await c.idle();
-  await c.admin.patch(kind, KEY, { type: 'merge', body: { spec } });
+  await c.changeSpec(kind, spec);
 }
 
 /** Waits until a condition of the server has a reason and a message. */

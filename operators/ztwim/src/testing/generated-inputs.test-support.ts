@@ -242,8 +242,8 @@ export const generatedInputs: fc.Arbitrary<GeneratedInputs> = fc
       shared: some({
         ...shared,
         proxy: some({
-          httpProxy: fc.constant('http://proxy.example.io'),
-          httpsProxy: fc.constant('http://proxy.example.io:3128'),
+          httpProxy: fc.constant('http://egress.example.com'),
+          httpsProxy: fc.constant('http://egress.example.com:3128'),
           noProxy: fc.constantFrom('', 'a.io,,b.io'),
           trustedCAConfigMap: label.map((name) => `ca-${name}`),
         }),

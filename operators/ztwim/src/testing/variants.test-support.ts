@@ -45,8 +45,8 @@ export const PODS = {
 
 /** PROXY is the complete proxy of all operands. */
 export const PROXY = {
-  httpProxy: 'http://proxy.example.io:3128',
-  httpsProxy: 'http://proxy.example.io:3129',
+  httpProxy: 'http://egress.example.com:3128',
+  httpsProxy: 'http://egress.example.com:3129',
   noProxy: '.example.io,10.0.0.0/8',
   trustedCAConfigMap: 'trusted-cas',
 };

@@ -8,6 +8,7 @@ import {
 import type { KubernetesObject, Resource } from '@bowline/kubernetes';
 import { VirtualClock } from '@bowline/machinery';
 import type { Operator } from '@bowline/runtime';
+import { isConflict } from '@bowline/runtime/client';
 import { expect } from 'vitest';
 import { SINGLETON } from '../api/names.ts';
 import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
@@ -57,6 +58,8 @@ export interface ZtwimCluster extends Cluster, RunningOperators {
   createAll(specs?: Specs): Promise<void>;
   /** createOne creates one of the five objects. */
   createOne<T extends KubernetesObject>(kind: Resource<T>, spec?: object): Promise<T>;
+  /** changeSpec patches the spec of one of the five objects, also while the operator writes to it. */
+  changeSpec(kind: Resource<KubernetesObject>, spec: object): Promise<void>;
   /** untilRemoved waits until one of the five objects is gone. Meanwhile the operator's time passes too. */
   untilRemoved(kind: Resource<KubernetesObject>): Promise<void>;
   /** untilReason waits for a reason of a condition of one of the five objects, and returns its message. */
@@ -93,6 +96,15 @@ export async function ztwimCluster(options: ZtwimClusterOptions = {}): Promise<Z
       await own.createOne(SpireAgent, agent);
       await own.createOne(SpiffeCSIDriver, csi);
       await own.createOne(SpireOIDCDiscoveryProvider, oidc);
+    },
+    async changeSpec(kind, spec) {
+      const patch = () => c.admin.patch(kind, { name: SINGLETON }, { type: 'merge', body: { spec } });
+      // The API server gives up when the object changes during five attempts, each of which calls webhooks.
+      await patch().catch(async (error: unknown) => {
+        if (!isConflict(error)) throw error;
+        await c.idle();
+        await patch();
+      });
     },
     async untilRemoved(kind) {
       await expect
