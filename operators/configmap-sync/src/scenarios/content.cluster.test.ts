@@ -1,10 +1,11 @@
 import { ConfigMap } from '@bowline/kubernetes';
 import { findCondition } from '@bowline/runtime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { refusalOf } from '../../../../test/support/refusal-of.ts';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { ANNOTATIONS } from '../api/names.ts';
 import { MAX_CONTENT_BYTES } from '../content/content-size.ts';
-import { refusalOf, type Scenario, type SpecChange, startScenario } from './scenario.test-support.ts';
+import { type Scenario, type SpecChange, startScenario } from './scenario.test-support.ts';
 
 let c: Scenario;
 beforeAll(async () => {

@@ -74,8 +74,7 @@ async function watchLiveness(): Promise<string | undefined> {
 
 const ALIVE = '[+]watches ok';
 
-const untilWatches = (state: RegExp | string) =>
-  expect.poll(watchLiveness, { timeout: 20_000, interval: 50 }).toMatch(state);
+const untilWatches = (state: RegExp | string) => expect.poll(watchLiveness).toMatch(state);
 
 /** Only events can cause anything. */
 const events = { syncInterval: '0s' };
@@ -149,7 +148,7 @@ it('scenario 12 catches up when watches are closed with 410', async () => {
     '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations',
     '/apis/sync.bowline.dev/v1/configmapsyncs',
   ];
-  await expect.poll(() => every.filter((watch) => !back.has(watch)), { timeout: 20_000, interval: 50 }).toEqual([]);
+  await expect.poll(() => every.filter((watch) => !back.has(watch))).toEqual([]);
   expect(expired.size).toBeGreaterThan(0);
   await untilWatches(ALIVE);
 });

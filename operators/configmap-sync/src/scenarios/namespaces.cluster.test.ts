@@ -3,9 +3,10 @@ import { ConfigMap, type PolicyRule, Role, RoleBinding, ServiceAccount } from '@
 import { findCondition } from '@bowline/runtime';
 import { type Client, isForbidden, isInvalid } from '@bowline/runtime/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { refusalOf } from '../../../../test/support/refusal-of.ts';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { configMapSync } from '../operator.ts';
-import { refusalOf, type SpecChange } from './scenario.test-support.ts';
+import type { SpecChange } from './scenario.test-support.ts';
 
 // An installation without cluster-wide permissions: the operator works in two namespaces, with a Role in each of them.
 

@@ -2,9 +2,10 @@ import { ConfigMap, Namespace } from '@bowline/kubernetes';
 import { findCondition } from '@bowline/runtime';
 import { isInvalid } from '@bowline/runtime/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { refusalOf } from '../../../../test/support/refusal-of.ts';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { LABELS } from '../api/names.ts';
-import { refusalOf, type Scenario, startScenario } from './scenario.test-support.ts';
+import { type Scenario, startScenario } from './scenario.test-support.ts';
 
 let c: Scenario;
 beforeAll(async () => {

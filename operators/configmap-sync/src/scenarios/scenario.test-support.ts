@@ -9,7 +9,7 @@ import { ConfigMap, Namespace, type ObjectKey } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
 import { VirtualClock } from '@bowline/machinery';
 import { findCondition } from '@bowline/runtime';
-import { ApiError, isNotFound } from '@bowline/runtime/client';
+import { isNotFound } from '@bowline/runtime/client';
 import type { WrittenOf } from '@bowline/runtime/resource';
 import { expect } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
@@ -96,8 +96,7 @@ export async function startScenario(options: Partial<OperatorsOptions & ClusterO
       if (!found) throw new TypeError('the event was deleted');
       return found;
     },
-    untilRequested: (request, start = 0) =>
-      expect.poll(() => c.requests.slice(start), { timeout: 20_000, interval: 20 }).toContain(request),
+    untilRequested: (request, start = 0) => expect.poll(() => c.requests.slice(start)).toContain(request),
     missingNamespace: () => {
       const name = c.uniqueName('scenario-later');
       c.onDispose(() =>
@@ -109,14 +108,4 @@ export async function startScenario(options: Partial<OperatorsOptions & ClusterO
     },
   };
   return Object.defineProperties({ ...c, ...own }, Object.getOwnPropertyDescriptors(c));
-}
-
-/** refusalOf returns the error of a request that the API server must refuse. */
-export async function refusalOf(attempt: Promise<unknown>): Promise<ApiError> {
-  const error: unknown = await attempt.then(
-    () => new Error('expected the request to be rejected'),
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof ApiError)) throw error;
-  return error;
 }

@@ -1,7 +1,8 @@
 import { isInvalid } from '@bowline/runtime/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { refusalOf } from '../../../../test/support/refusal-of.ts';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
-import { refusalOf, type Scenario, type SpecChange, startScenario } from './scenario.test-support.ts';
+import { type Scenario, type SpecChange, startScenario } from './scenario.test-support.ts';
 
 let c: Scenario;
 beforeAll(async () => {

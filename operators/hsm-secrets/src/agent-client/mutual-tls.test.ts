@@ -161,7 +161,7 @@ describe('scenario 39: manager and agent authenticate each other', () => {
     await agent[Symbol.asyncDispose]();
     await expect(callOnce(token)).rejects.toMatchObject(REFUSED);
     await using again = await runningAgent({ address: agent.address, identity: agent.identity });
-    await expect.poll(async () => (await token.status()).isLoggedIn, { timeout: 10_000 }).toBe(true);
+    await expect.poll(async () => (await token.status()).isLoggedIn).toBe(true);
     expect(again.address).toBe(agent.address);
   });
 });

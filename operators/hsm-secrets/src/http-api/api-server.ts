@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { untilAborted } from '@bowline/machinery';
+import { sendJson } from '@bowline/runtime/access';
 import { listen } from '../processes/listen.ts';
 import { answerRequest } from './answer-request.ts';
 import type { ApiResult, ApiTools } from './api-call.ts';
@@ -78,7 +79,7 @@ export class ApiServer {
     response.once('close', () => gone.abort());
     try {
       const result = await answerRequest(request, this.#tools, { stopped: this.#stopped.signal, gone: gone.signal });
-      send(response, result.status ?? 200, success(result));
+      sendJson(response, result.status ?? 200, success(result));
     } catch (error) {
       refuse(request, response, this.#problem(error, request));
     }
@@ -113,7 +114,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, problem: Api
     });
   }
   const { status, code, message, details, retryAfterSeconds, allow } = problem;
-  send(
+  sendJson(
     response,
     status,
     { success: false, message, error: { code, message, details } },
@@ -123,22 +124,4 @@ function refuse(request: IncomingMessage, response: ServerResponse, problem: Api
       ...(allow ? { allow: allow.join(', ') } : {}),
     },
   );
-}
-
-function send(
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  if (response.destroyed || response.headersSent) return;
-  const text = `${JSON.stringify(body)}\n`;
-  response.writeHead(status, {
-    ...headers,
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-  });
-  response.end(text);
 }

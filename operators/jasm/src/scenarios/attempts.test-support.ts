@@ -23,5 +23,5 @@ export async function untilAttempted(
     await clock.advance(1);
     return tries().length;
   };
-  await expect.poll(tried, { timeout: 20_000, interval: 5 }).toBe(times);
+  await expect.poll(tried).toBe(times);
 }

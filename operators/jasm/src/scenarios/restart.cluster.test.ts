@@ -154,7 +154,7 @@ describe('during a fetch', () => {
       { namespace: c.managerNamespace, name: 'bowline-jasm' },
       { type: 'merge', body: { spec: { holderIdentity: 'another' } } },
     );
-    await expect.poll(() => c.manager.status()[0]?.state, { timeout: 10_000, interval: 20 }).not.toBe('leading');
+    await expect.poll(() => c.manager.status()[0]?.state).not.toBe('leading');
     store.open();
     await c.stop().catch(() => undefined);
     expect(await secretWrites(c, since)).toEqual([]);

@@ -55,8 +55,7 @@ export async function startScenario(options: Omit<JasmClusterOptions, 'stores'> 
   const own: Omit<Scenario, Exclude<keyof JasmCluster, 'calls' | 'untilCalled' | keyof AsyncDisposable>> = {
     aws,
     calls: aws.calls,
-    untilCalled: (times) =>
-      expect.poll(() => aws.calls.length, { timeout: 20_000, interval: 20 }).toBeGreaterThanOrEqual(times),
+    untilCalled: (times) => expect.poll(() => aws.calls.length).toBeGreaterThanOrEqual(times),
     path,
     fromAws,
     callsFor: (name) =>

@@ -94,7 +94,7 @@ it('scenario 05 calls no store and writes nothing when all watches are relisted'
   const [calls, requests] = [c.calls.length, c.requests.length];
   watches.expire();
   // Pods, Secrets of ours, other Secrets, namespaces.
-  await expect.poll(relists, { timeout: 20_000, interval: 20 }).toBeGreaterThanOrEqual(4);
+  await expect.poll(relists).toBeGreaterThanOrEqual(4);
   await c.idle();
   expect(c.calls.slice(calls)).toEqual([]);
   expect(c.requests.slice(requests).filter((request) => !UNCOUNTED.test(request))).toEqual([]);

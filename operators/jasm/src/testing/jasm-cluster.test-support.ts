@@ -169,8 +169,7 @@ export async function jasmCluster(options: JasmClusterOptions = {}): Promise<Jas
       const { items } = await admin.list(Event, { namespace });
       return items.filter(isAbout(pod)).map(({ type, reason }) => `${type} ${reason}`);
     },
-    untilCalled: (times) =>
-      expect.poll(() => calls.length, { timeout: 20_000, interval: 20 }).toBeGreaterThanOrEqual(times),
+    untilCalled: (times) => expect.poll(() => calls.length).toBeGreaterThanOrEqual(times),
   };
   return Object.defineProperties({ ...c, ...own }, Object.getOwnPropertyDescriptors(c));
 }
