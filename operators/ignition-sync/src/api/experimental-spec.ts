@@ -124,7 +124,8 @@ const deploymentStage = s
     message: 'the stage has no gateways; set gateways or gatewaySelector',
   });
 
-const autoRollbackSpec = s.object({
+/** autoRollbackSpec is the schema of when a gateway returns to its snapshot. */
+export const autoRollbackSpec = s.object({
   enabled: enabled().describe('Whether a gateway returns to its snapshot when a trigger fires. It needs snapshots.'),
   triggers: s
     .array(s.enum(['scanFailure', 'projectLoadError', 'configError', 'healthCheckFailure']))

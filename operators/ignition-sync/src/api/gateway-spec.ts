@@ -104,6 +104,9 @@ export const AGENT_RESOURCES = {
 /** START_POLICY is the start policy of agents unless an IgnitionSync sets another. */
 export const START_POLICY = 'StartWithLast';
 
+/** startPolicy returns the schema of when a gateway starts whose desired commit cannot be placed. */
+export const startPolicy = () => s.enum(['StartWithLast', 'WaitForSync']);
+
 const agentImageSpec = s
   .object({
     repository: s.string().minLength(1).maxLength(512).describe("The image. Defaults to the operator's.").optional(),
@@ -126,8 +129,7 @@ export const agentSpec = s.object({
     .object({ requests: quantities().optional(), limits: quantities().optional() })
     .default(AGENT_RESOURCES)
     .describe('The resources of agents.'),
-  startPolicy: s
-    .enum(['StartWithLast', 'WaitForSync'])
+  startPolicy: startPolicy()
     .default(START_POLICY)
     .describe(
       'Whether a gateway that has files of an earlier sync starts with them if the desired commit cannot be placed within a minute.',

@@ -10,7 +10,7 @@ import {
   webhookSpec,
 } from './gateway-spec.ts';
 import { gitSpec } from './git-spec.ts';
-import { additionalFile, excludePatterns, normalizeSpec, sharedSpec } from './source-spec.ts';
+import { additionalFile, driftMode, excludePatterns, normalizeSpec, pruneMode, sharedSpec } from './source-spec.ts';
 
 /** DEFAULT_EXCLUDE_PATTERNS are the files that are not synced unless an IgnitionSync names others. */
 export const DEFAULT_EXCLUDE_PATTERNS = ['**/.git/', '**/.gitkeep', '**/.resources/**'] as const;
@@ -40,16 +40,12 @@ export const ignitionSyncSpec = s
       .default([...DEFAULT_EXCLUDE_PATTERNS])
       .describe('Globs of the files that are not synced, by their path on the gateway.'),
     normalize: normalizeSpec.describe('What is changed in the config.json files.').optional(),
-    prune: s
-      .enum(['Managed', 'All', 'None'])
+    prune: pruneMode()
       .default('Managed')
       .describe(
         'What a sync deletes: Managed: files that an earlier sync placed; All: also other files below the synced folders; None: nothing.',
       ),
-    drift: s
-      .enum(['Report', 'Restore'])
-      .default('Report')
-      .describe('What happens to synced files that were changed on the gateway.'),
+    drift: driftMode().default('Report').describe('What happens to synced files that were changed on the gateway.'),
     bidirectional: bidirectionalSpec
       .describe('Sends changes on gateways to the repository. Experimental. Defaults to none.')
       .optional(),

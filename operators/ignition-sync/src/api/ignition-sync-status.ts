@@ -60,6 +60,16 @@ export const ignitionSyncStatus = s.object({
     .listMapBy('podName')
     .describe('The gateways, by name.')
     .optional(),
+  rolledOut: s
+    .object({ ref: text(255), commit: commit() })
+    .describe('The last commit that all gateways had, and its ref.')
+    .optional(),
+  request: s
+    .object({ ref: text(255), at: text(64), specRef: text(255) })
+    .describe(
+      'The requested ref that is synced, when it was requested, and spec.git.ref at that time: it ends when that changes.',
+    )
+    .optional(),
   currentStage: text(63).describe('The stage of the rollout.').optional(),
   pinnedHostKeys: s
     .array(text(128))

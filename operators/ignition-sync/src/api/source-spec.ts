@@ -12,6 +12,12 @@ export const excludePatterns = () => s.array(checkedText(GLOB)).maxItems(256).li
 /** valueTemplate returns the schema of a value with template variables. */
 export const valueTemplate = () => s.string().maxLength(1024);
 
+/** pruneMode returns the schema of what a sync deletes. */
+export const pruneMode = () => s.enum(['Managed', 'All', 'None']);
+
+/** driftMode returns the schema of what happens to files that were changed on the gateway. */
+export const driftMode = () => s.enum(['Report', 'Restore']);
+
 const enabled = () => s.boolean().default(false);
 
 const SOURCE_NEEDED = '!self.enabled || has(self.source)';
@@ -36,7 +42,7 @@ const scriptsSpec = s
   .object({
     enabled: enabled().describe('Whether shared scripts are synced into every project of the gateway.'),
     source: relativePath().describe('The path in the repository.').optional(),
-    destPath: relativePath().describe('The path in each project. Defaults to the project itself.').optional(),
+    destPath: relativePath().describe('The path in each project. Defaults to ignition/script-python.').optional(),
   })
   .rule(SOURCE_NEEDED, sourceNeeded('scripts'));
 

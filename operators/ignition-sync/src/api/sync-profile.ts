@@ -28,7 +28,8 @@ const mapping = s.object({
   patches: s.array(patch).maxItems(16).listType('atomic').describe('Values that are set in JSON files.').optional(),
 });
 
-const spec = s.object({
+/** syncProfileSpec is the schema of the spec of a SyncProfile. */
+export const syncProfileSpec = s.object({
   mappings: s
     .array(mapping)
     .minItems(1)
@@ -88,7 +89,7 @@ export const SyncProfile = defineResource({
   shortNames: ['sp'],
   categories: ['bowline'],
   description: 'SyncProfile holds which files of a repository are synced to the gateways that name it.',
-  spec,
+  spec: syncProfileSpec,
   status,
   columns: [
     { name: 'Gateways', path: '.status.gatewayCount' },

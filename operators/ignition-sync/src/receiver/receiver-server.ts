@@ -3,6 +3,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { AddressInfo } from 'node:net';
 import { BowlineError, type Clock, untilAborted } from '@bowline/machinery';
 import type { Log } from '@bowline/runtime';
+import { sendJson } from '@bowline/runtime/access';
 import type { ServerCertificate } from './certificate-folder.ts';
 import { BodyBudget, MAX_BODY_BYTES, readBody } from './read-body.ts';
 import type { WebhookHandler, WebhookResponse } from './webhook-handler.ts';
@@ -109,18 +110,9 @@ export class ReceiverServer {
   }
 
   #send(request: IncomingMessage, response: ServerResponse, { status, headers, body }: WebhookResponse): void {
-    if (response.destroyed || response.headersSent) return;
     if (!request.complete) discard(request);
     if (this.#isStopping || !request.complete) response.shouldKeepAlive = false;
-    const text = `${JSON.stringify(body)}\n`;
-    response.writeHead(status, {
-      ...headers,
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(text),
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-    });
-    response.end(text);
+    sendJson(response, status, body, headers);
   }
 }
 

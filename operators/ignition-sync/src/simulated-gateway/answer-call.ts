@@ -5,6 +5,8 @@ import { INDEX_HEADERS, renderIndexPage } from './index-page.ts';
 
 /** GatewayState is the state of a simulated gateway, from which calls are answered. */
 export interface GatewayState {
+  /** The name on its page; undefined if it has none. */
+  readonly name: string | undefined;
   readonly state: 'STARTING' | 'COMMISSIONING' | 'RUNNING';
   readonly dataFolder: string;
   readonly faults: GatewayFaults;
@@ -54,7 +56,7 @@ export async function answerCall(call: Call, gateway: GatewayState): Promise<Ans
 
 /** What a gateway answers without an API key. */
 function answerOpen(path: string, gateway: GatewayState): Answer | undefined {
-  const { state, dataFolder, scans, loads } = gateway;
+  const { name, state, dataFolder, scans, loads } = gateway;
   if (path === '/StatusPing')
     return {
       status: 200,
@@ -65,7 +67,7 @@ function answerOpen(path: string, gateway: GatewayState): Answer | undefined {
     return { status: state === 'RUNNING' ? 200 : 503, headers: { 'content-type': 'text/plain' }, body: text };
   }
   if (path !== '/') return undefined;
-  const page = renderIndexPage({ state, dataFolder, projects: scans.projects.loaded.projects, loads });
+  const page = renderIndexPage({ name, state, dataFolder, projects: scans.projects.loaded.projects, loads });
   return { status: 200, headers: INDEX_HEADERS, body: page };
 }
 

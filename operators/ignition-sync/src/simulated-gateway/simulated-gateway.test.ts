@@ -257,7 +257,7 @@ describe('the journal', () => {
 
 describe('the page', () => {
   it('lists projects and the last loads, and escapes what files contain', async () => {
-    await using folder = await gatewayFolder({ tls: false });
+    await using folder = await gatewayFolder({ tls: false, name: '<b>site-0' });
     await folder.place('projects/overview/project.json', { title: '<script>alert("1")</script> & \'more\'' });
     await folder.gateway.start();
     const response = await call(folder, '/', { headers: {} });
@@ -267,6 +267,7 @@ describe('the page', () => {
     expect(page).toContain('<th scope="row">overview</th>');
     expect(page).toContain('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &#39;more&#39;');
     expect(page).not.toContain('<script');
+    expect(page).toContain('<h1>&lt;b&gt;site-0: simulated Ignition gateway</h1>');
     expect(page).toContain('<caption>Last loads</caption>');
     expect(page).not.toContain('canary');
   });

@@ -26,6 +26,8 @@ import { Journal } from './journal.ts';
 export interface SimulatedGatewayOptions {
   /** The data folder of the gateway, which must exist. */
   readonly dataFolder: string;
+  /** The name on its page. Defaults to none. */
+  readonly name?: string | undefined;
   /** The file with the API key that the gateway accepts. It is read for every call. */
   readonly apiKeyFile: string;
   /** The port on 127.0.0.1. Defaults to 0, any free port. */
@@ -293,8 +295,9 @@ export class SimulatedGateway implements AsyncDisposable {
     if (fault && fault.latencyMs > 0) await this.#clock.sleep(fault.latencyMs, signal);
     if (fault?.status !== undefined) return { status: fault.status, body: { message: 'simulated fault' } };
     const isAuthorized = await this.#isAuthorized(request.headers['x-ignition-api-token']);
-    const { dataFolder } = this.#options;
-    const gateway = { state: this.#state, dataFolder, faults: this.#faults, scans: this.#scans, loads: this.#loads };
+    const { name, dataFolder } = this.#options;
+    const about = { name, state: this.#state, dataFolder };
+    const gateway = { ...about, faults: this.#faults, scans: this.#scans, loads: this.#loads };
     return await answerCall({ method, path, body, isAuthorized, signal }, gateway);
   }
 

@@ -1,5 +1,6 @@
 import { mkdir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { forEachConcurrently } from '@bowline/machinery';
 import { copyFile } from '../files/copy-file.ts';
 import type { DataFolder, LiveTarget } from '../files/data-folder.ts';
 import { type FileStat, isSameStat } from '../files/file-stat.ts';
@@ -10,7 +11,7 @@ import { type Journal, type Operation, removeJournal, stagingPath } from '../sta
 import { manifestPath } from '../state/manifest.ts';
 import { SyncError } from '../sync-error.ts';
 import { checkTarget } from './compare.ts';
-import { STAGED_MANIFEST } from './stage.ts';
+import { MAX_SYNCING, STAGED_MANIFEST } from './stage.ts';
 import type { SyncStep } from './sync-request.ts';
 
 /** ApplyOptions configures how a journal is applied. */
@@ -98,7 +99,10 @@ class Applier {
 
   /** sync makes the changes to the live folders durable. */
   async sync(): Promise<void> {
-    for (const path of this.#touched) await this.named(path, () => syncFolder(path));
+    const [failure] = await forEachConcurrently(this.#touched, MAX_SYNCING, (path) =>
+      this.named(path, () => syncFolder(path)),
+    );
+    if (failure !== undefined) throw failure.error;
   }
 
   /** named names the path in the error of an operation. */

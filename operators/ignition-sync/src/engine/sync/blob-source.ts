@@ -5,6 +5,11 @@ export interface BlobSource {
    * can be fetched at once; a blob may be requested again.
    */
   prepare(blobs: ReadonlySet<string>, signal?: AbortSignal): Promise<ReadonlyMap<string, number>>;
+  /**
+   * announce is called with the blobs that will be opened next, in this order, so that they can be read ahead. Others may be opened
+   * nevertheless. Defaults to nothing.
+   */
+  announce?(blobs: readonly string[]): void;
   /** open streams the content of a prepared blob. A chunk must stay unchanged after the next one is requested. */
   open(blob: string, signal?: AbortSignal): AsyncIterable<Uint8Array>;
 }

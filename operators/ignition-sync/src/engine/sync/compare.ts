@@ -12,6 +12,7 @@ import type { DesiredFile } from '../tree/tree-entry.ts';
 import { type ContentOptions, readContent } from './desired-content.ts';
 import { MAX_POINTER_BYTES, parsePointer } from './lfs-pointer.ts';
 import type { SyncRequest } from './sync-request.ts';
+import { fromSystem } from './system-error.ts';
 
 /** Compared is the difference between a desired file and the live one. */
 export type Compared =
@@ -50,7 +51,9 @@ export async function compareFiles(
   const undecided: Undecided[] = [];
   let checkedAt: Promise<bigint> | undefined;
   const beforeReading = (): Promise<bigint> => {
-    checkedAt ??= volumeTime(folder);
+    checkedAt ??= volumeTime(folder).catch((error: unknown) => {
+      throw fromSystem(error, '.ignition-sync');
+    });
     return checkedAt;
   };
   await forEach(desired, signal, async (file) => {

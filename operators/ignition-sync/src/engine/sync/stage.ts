@@ -28,8 +28,8 @@ export const STAGED_MANIFEST = 'manifest.json';
 
 /** Space that a sync leaves to the gateway. */
 const RESERVED_BYTES = 64 * 1024 * 1024;
-/** How many files are made durable at the same time: the file system combines them. */
-const MAX_SYNCING = 8;
+/** MAX_SYNCING is the number of files or folders that are made durable at the same time: the file system combines them. */
+export const MAX_SYNCING = 8;
 
 /**
  * stageSync writes every file that a sync places, and the manifest of its result, below the staging folder, and makes them
@@ -51,6 +51,7 @@ export async function stageSync(
   const entries = new Map(plan.kept);
   const placed: Operation[] = [];
   const durable = new Durable();
+  blobs.announce?.(plan.placements.flatMap(({ file }) => (file.content === undefined ? [file.blob] : [])));
   try {
     for (const [index, { file, expected }] of plan.placements.entries()) {
       signal?.throwIfAborted();

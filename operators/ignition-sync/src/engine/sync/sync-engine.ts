@@ -112,7 +112,7 @@ export class SyncEngine implements AsyncDisposable {
       const manifest = await readManifest(folder);
       if (manifest === undefined || manifest.loaded) return;
       this.#onStep('loaded');
-      await writeManifest(folder, { ...manifest, loaded: true });
+      await keep(folder, { ...manifest, loaded: true });
     });
   }
 
@@ -178,7 +178,7 @@ export class SyncEngine implements AsyncDisposable {
     checkFields(tree, files.values());
     const loaded = manifest?.loaded ?? false;
     const next: Manifest = { commit, ref, settingsHash, loaded, checkedAt, files, folders };
-    if (manifest === undefined || !isSameManifest(next, manifest)) await writeManifest(folder, next);
+    if (manifest === undefined || !isSameManifest(next, manifest)) await keep(folder, next);
     return loaded;
   }
 
@@ -230,4 +230,13 @@ function isSameManifest(next: Manifest, manifest: Manifest): boolean {
   // Entries that did not change are the same objects.
   for (const [path, entry] of next.files) if (manifest.files.get(path) !== entry) return false;
   return true;
+}
+
+/** keep writes the manifest, for which the volume may have no space although no file of the gateway changes. */
+async function keep(folder: DataFolder, manifest: Manifest): Promise<void> {
+  try {
+    await writeManifest(folder, manifest);
+  } catch (error) {
+    throw fromSystem(error, '.ignition-sync/manifest.json');
+  }
 }

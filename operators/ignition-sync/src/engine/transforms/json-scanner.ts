@@ -88,7 +88,10 @@ export class JsonScanner {
 
   /** push scans the next bytes, or throws `JsonScanError`. */
   push(chunk: Uint8Array): void {
-    for (const byte of chunk) {
+    for (let index = 0; index < chunk.length; index++) {
+      if (this.#state === STRING) index = this.#skipText(chunk, index);
+      const byte = chunk[index];
+      if (byte === undefined) return;
       if (byte === 0x0a) {
         this.#line++;
         this.#column = 0;
@@ -97,6 +100,20 @@ export class JsonScanner {
       while (!this.#take(byte)) {}
       this.#offset++;
     }
+  }
+
+  /** Returns the index of the next byte of a string that is not plain text. Most bytes of large documents are. */
+  #skipText(chunk: Uint8Array, from: number): number {
+    let index = from;
+    let characters = 0;
+    for (; index < chunk.length; index++) {
+      const byte = chunk[index] ?? 0;
+      if (byte < 0x20 || byte === 0x22 || byte === 0x5c) break;
+      if ((byte & 0xc0) !== 0x80) characters++;
+    }
+    this.#column += characters;
+    this.#offset += index - from;
+    return index;
   }
 
   /** end throws `JsonScanError` if the document is not complete. */

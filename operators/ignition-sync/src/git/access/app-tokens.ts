@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { BoundedMap, type Clock, systemClock } from '@bowline/machinery';
-import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import { GitError } from '../errors/git-error.ts';
 import { appAssertion } from './app-assertion.ts';
 import type { GitProxy } from './git-credentials.ts';
+import { sendServerRequest } from './server-request.ts';
 
 /** GitHubApp is an installed GitHub App. */
 export interface GitHubApp {
@@ -32,7 +32,6 @@ export interface AppTokensOptions {
   readonly proxy?: GitProxy | undefined;
 }
 
-const TIMEOUT_MS = 30_000;
 const RENEW_BEFORE_MS = 300_000;
 const MAX_BODY_BYTES = 65_536;
 const MAX_INSTALLATIONS = 1_024;
@@ -66,33 +65,18 @@ export class AppTokens {
   async #exchange(app: GitHubApp): Promise<AppToken> {
     const url = tokenUrl(app);
     const authorization = `Bearer ${appAssertion(app, this.#clock.now())}`;
-    const timeout = new AbortController();
-    using _timer = this.#clock.setTimer(TIMEOUT_MS, () => timeout.abort());
-    const dispatcher = this.#dispatcher(app);
-    try {
-      const response = await request(url, {
+    const { status, text } = await sendServerRequest(
+      {
         method: 'POST',
-        headers: { accept: 'application/vnd.github+json', 'user-agent': 'bowline-ignition-sync', authorization },
-        dispatcher,
-        signal: timeout.signal,
-      });
-      const text = await readBody(response.body, url.host);
-      if (response.statusCode !== 201) throw statusError(response.statusCode, url.host);
-      return parseToken(text, url.host);
-    } catch (error) {
-      throw error instanceof GitError ? error : connectionError(error, url.host, timeout.signal.aborted);
-    } finally {
-      await dispatcher.destroy();
-    }
-  }
-
-  /** One connection per token: a token is needed about once an hour. */
-  #dispatcher({ ca }: GitHubApp): Dispatcher {
-    const connect = { ca, timeout: TIMEOUT_MS };
-    const limits = { connect, headersTimeout: 0, bodyTimeout: 0 };
-    if (this.#proxy === undefined) return new Agent(limits);
-    const { https, no = '' } = this.#proxy;
-    return new EnvHttpProxyAgent({ ...limits, requestTls: { ca }, httpProxy: https, httpsProxy: https, noProxy: no });
+        url,
+        headers: { accept: 'application/vnd.github+json', authorization },
+        maxBytes: MAX_BODY_BYTES,
+        remedy: 'check that git.auth.githubApp.apiBaseURL is the API of GitHub',
+      },
+      { ca: app.ca, proxy: this.#proxy, clock: this.#clock },
+    );
+    if (status !== 201) throw statusError(status, url.host);
+    return parseToken(text, url.host);
   }
 }
 
@@ -110,22 +94,6 @@ function tokenUrl({ apiBaseUrl = 'https://api.github.com', installationId }: Git
   throw new GitError('ProtocolRefused', 'the address of the GitHub API does not use https', {
     remedy: 'correct git.auth.githubApp.apiBaseURL',
   });
-}
-
-async function readBody(body: Dispatcher.ResponseData['body'], host: string): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) {
-      throw new GitError('TooLarge', `the response of ${host} is larger than a token`, {
-        host,
-        remedy: 'check that git.auth.githubApp.apiBaseURL is the API of GitHub',
-      });
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function parseToken(text: string, host: string): AppToken {
@@ -161,25 +129,5 @@ function statusError(status: number, host: string): GitError {
   return new GitError('HostUnreachable', `${host} issued no token (status ${status})`, {
     host,
     remedy: 'it is retried',
-  });
-}
-
-function connectionError(error: unknown, host: string, isTimeout: boolean): GitError {
-  if (isTimeout) {
-    return new GitError('Timeout', `${host} did not respond within ${TIMEOUT_MS / 1_000} s`, {
-      host,
-      remedy: 'it is retried',
-    });
-  }
-  const code = String((error as { readonly code?: unknown } | null)?.code ?? '');
-  if (/CERT|SIGNATURE|ISSUER|TLS|SSL/.test(code)) {
-    return new GitError('TlsFailed', `the certificate of ${host} is not trusted`, {
-      host,
-      remedy: 'set git.caSecretRef',
-    });
-  }
-  return new GitError('HostUnreachable', `${host} cannot be reached`, {
-    host,
-    remedy: 'check its address and the proxy; it is retried',
   });
 }

@@ -111,6 +111,8 @@ function texts(
       return [`${host} sends more than is allowed`, 'increase maxRepositoryMiB, or make the repository smaller'];
     case 'VerificationFailed':
       return ['the signature is not valid', 'sign it with a key in the Secret of git.verify'];
+    case 'PushRefused':
+      return [`${host} refused the push${status}`, 'use credentials in git.auth that may write'];
     case 'GitFailed':
       return [`git failed for ${host}${status}`, 'it is retried; check the log of the Git server'];
   }

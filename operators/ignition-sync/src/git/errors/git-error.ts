@@ -14,6 +14,7 @@ export type GitErrorReason =
   | 'TooLarge'
   | 'ProtocolRefused'
   | 'VerificationFailed'
+  | 'PushRefused'
   | 'GitFailed';
 
 /**

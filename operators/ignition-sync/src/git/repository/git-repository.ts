@@ -1,4 +1,4 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isCommitHash, parseRef } from '../address/git-ref.ts';
 import { GitError } from '../errors/git-error.ts';
@@ -154,6 +154,19 @@ export class GitRepository {
     return readBlobs(this.#runner, this.#local(signal), hashes.map(requireHash));
   }
 
+  /** readConfig returns the settings in a blob that was fetched and has the format of git's configuration. */
+  async readConfig(hash: string, signal?: AbortSignal): Promise<readonly (readonly [key: string, value: string])[]> {
+    const args = ['config', '--no-includes', '--null', '--list', `--blob=${requireHash(hash)}`];
+    const output = await this.#runner.run({ ...this.#local(signal), args });
+    return output
+      .split('\0')
+      .filter(Boolean)
+      .map((setting) => {
+        const end = setting.indexOf('\n');
+        return end === -1 ? [setting, ''] : [setting.slice(0, end), setting.slice(end + 1)];
+      });
+  }
+
   /** verify verifies the signature of a commit that was fetched, or of its tag. */
   verify(resolved: ResolvedRef, keys: SignatureKeys, signal?: AbortSignal): Promise<void> {
     return verifySignature(this.#runner, { ...keys, gitDir: this.folder, resolved, signal });
@@ -219,13 +232,23 @@ export class GitRepository {
     return missing;
   }
 
+  /**
+   * The refs below a prefix, or the prefix itself if it is a ref. Refs are never packed, so that each is a file: a git process
+   * would take longer than everything else that a commit without changes needs.
+   */
   async #refs(prefix: string): Promise<readonly string[]> {
-    const args = ['for-each-ref', '--format=%(refname)'];
-    const output = await this.#runner.run({ ...this.#local(undefined), args, operands: [prefix] });
-    return output.split('\n').filter(Boolean);
+    try {
+      const names = await readdir(join(this.folder, prefix));
+      return names.filter((name) => !name.endsWith('.lock')).map((name) => `${prefix}/${name}`);
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (code === 'ENOTDIR') return [prefix];
+      if (code === 'ENOENT') return [];
+      throw error;
+    }
   }
 
-  /** Refs are never packed, so each is a file that was written when its commit was fetched. */
+  /** The file of a ref was written when its commit was fetched. */
   async #timeOf(ref: string): Promise<number> {
     return (await stat(join(this.folder, ref)).catch(() => undefined))?.mtimeMs ?? 0;
   }

@@ -11,7 +11,8 @@ export interface GitBlob {
 
 /** A line of `cat-file --batch` before the content. */
 const HEADER = /^([0-9a-f]{40}) (?:(\w+) (\d+)|missing)$/;
-const MAX_HEADER_BYTES = 256;
+/** MAX_HEADER_BYTES is the maximum length of the line before the content of a blob. */
+export const MAX_HEADER_BYTES = 256;
 
 /**
  * readBlobs yields blobs in the order of their hashes from one git process, as fast as they are read: memory does not depend on
@@ -43,7 +44,8 @@ function* lines(hashes: readonly string[]): Generator<string> {
   for (const hash of hashes) yield `${hash}\n`;
 }
 
-function sizeOf(header: string, hash: string): number {
+/** sizeOf returns the size in the line before the content of a blob. It throws CommitGone if the blob is missing. */
+export function sizeOf(header: string, hash: string): number {
   const [, found, type, size] = HEADER.exec(header) ?? [];
   if (found === hash && type === 'blob') return Number(size);
   throw new GitError('CommitGone', `a blob of the commit is ${type === undefined ? 'missing' : `a ${type}`}`, {
@@ -52,7 +54,7 @@ function sizeOf(header: string, hash: string): number {
 }
 
 /** ByteSource reads lines and counted bytes from a stream. */
-class ByteSource {
+export class ByteSource {
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
 

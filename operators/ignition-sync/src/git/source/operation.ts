@@ -9,7 +9,11 @@ export interface OperationRequest<T> {
    * together. Defaults to one item for all.
    */
   readonly item?: string | undefined;
-  /** The operation must have started at most this long ago. Defaults to any time. */
+  /**
+   * The operation must have ended at most this long ago. The time varies by a tenth with each operation, equally for all its
+   * users: sources are not queried at the same time, and users with the same limit agree on when the next operation is due.
+   * Defaults to any time.
+   */
   readonly maxAgeMs?: number | undefined;
   /**
    * Identifies what the user wants now, for instance its generation, the version of its Secret and the time of a manual request.
@@ -25,8 +29,8 @@ export interface OperationRequest<T> {
 export type OperationState<T> =
   /** It waits or runs; the user is notified when it ends. */
   | { readonly state: 'pending'; readonly previous: T | undefined }
-  /** `value` is undefined if the operation had no result for the item. */
-  | { readonly state: 'done'; readonly value: T | undefined }
+  /** `value` is undefined if the operation had no result for the item. After `dueAfterMs`, a request starts the next one. */
+  | { readonly state: 'done'; readonly value: T | undefined; readonly dueAfterMs: number }
   /** It is tried again when it is requested after `retryAfterMs`. */
   | {
       readonly state: 'failed';

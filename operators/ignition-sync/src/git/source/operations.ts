@@ -1,4 +1,4 @@
-import { type Clock, type Random, systemClock, systemRandom } from '@bowline/machinery';
+import { between, type Clock, type Random, systemClock, systemRandom } from '@bowline/machinery';
 import { GitError, type GitErrorReason } from '../errors/git-error.ts';
 import type { OperationReport, OperationRequest, OperationState } from './operation.ts';
 import { Source, type SourceOperation } from './source.ts';
@@ -27,6 +27,9 @@ export interface UserNeeds {
   complete(): void;
 }
 
+/** The share by which the time until the next operation varies. */
+const JITTER = 0.1;
+
 /** Failures that concern one ref or commit; the others concern the whole source. */
 const OF_ONE_OPERATION: ReadonlySet<GitErrorReason> = new Set([
   'RefNotFound',
@@ -52,6 +55,8 @@ export class Operations implements AsyncDisposable {
   /** Sources with an operation to run, in the order in which they get their turn. */
   readonly #waiting = new Set<Source>();
   readonly #running = new Set<Promise<void>>();
+  /** The number of the next operation that starts. */
+  #next = 0;
   #isStopped = false;
 
   constructor(options: OperationsOptions) {
@@ -116,11 +121,13 @@ export class Operations implements AsyncDisposable {
   #request<T>(user: string, operation: SourceOperation, request: OperationRequest<T>): OperationState<T> {
     const { item = '', maxAgeMs = Number.POSITIVE_INFINITY, trigger, run } = request;
     operation.run = run;
-    operation.setUser(user, item, trigger, this.#clock.monotonic());
+    operation.setUser(user, item, trigger, this.#next);
     const result = operation.results.get(item);
     const previous = result?.value as T | undefined;
-    const oldest = Math.max(this.#clock.monotonic() - maxAgeMs, operation.freshAfter(user));
-    if (result && result.startedAt >= oldest) return { state: 'done', value: previous };
+    if (result !== undefined && result.number >= operation.firstValid(user)) {
+      const dueAfterMs = result.endedAt + maxAgeMs * result.jitter - this.#clock.monotonic();
+      if (dueAfterMs > 0) return { state: 'done', value: previous, dueAfterMs };
+    }
     if (operation === operation.source.running?.operation) return { state: 'pending', previous };
     const failure = operation.failure();
     if (failure) return { state: 'failed', ...failure, previous };
@@ -166,6 +173,7 @@ export class Operations implements AsyncDisposable {
     const { source } = operation;
     const controller = new AbortController();
     const startedAt = this.#clock.monotonic();
+    const number = this.#next++;
     const items = operation.items;
     source.running = { operation, controller };
     using _timeout = this.#clock.setTimer(this.#timeoutMs, () => controller.abort(timeoutError(this.#timeoutMs)));
@@ -173,7 +181,10 @@ export class Operations implements AsyncDisposable {
     try {
       const values = await operation.run(controller.signal, items);
       // Results count also for a user that no longer needs them: they were paid for.
-      for (const item of items) operation.results.set(item, { startedAt, value: values.get(item) });
+      const jitter = between(this.#random, 1 - JITTER, 1 + JITTER);
+      // The end counts: an operation may take longer than the time until the next one.
+      const endedAt = this.#clock.monotonic();
+      for (const item of items) operation.results.set(item, { endedAt, number, jitter, value: values.get(item) });
       operation.succeeded();
     } catch (error) {
       result = resultOf(error, controller.signal);

@@ -46,8 +46,18 @@ class Backoff {
 interface OperationUser {
   readonly item: string;
   readonly trigger: string | undefined;
-  /** Only operations that start from then on count. */
-  readonly freshAfter: number;
+  /** Only operations with this number or a later one count. */
+  readonly firstValid: number;
+}
+
+/** OperationResult is what an operation returned for an item. */
+interface OperationResult {
+  readonly endedAt: number;
+  /** Operations are numbered as they start: a clock may return the same time for two of them. */
+  readonly number: number;
+  /** The factor by which the times vary after which it is too old. */
+  readonly jitter: number;
+  readonly value: unknown;
 }
 
 /** SourceOperation is one operation of a source with its users and results. */
@@ -55,7 +65,7 @@ export class SourceOperation {
   readonly source: Source;
   readonly name: string;
   readonly users = new Map<string, OperationUser>();
-  readonly results = new Map<string, { readonly startedAt: number; readonly value: unknown }>();
+  readonly results = new Map<string, OperationResult>();
   readonly #backoff: Backoff;
   run: OperationRequest<unknown>['run'] = async () => new Map();
   /** Whether it waits for its turn. */
@@ -72,21 +82,21 @@ export class SourceOperation {
     return [...new Set([...this.users.values()].map(({ item }) => item))];
   }
 
-  /** setUser records what a user needs. A changed trigger resets the backoff and requires a new result. */
-  setUser(user: string, item: string, trigger: string | undefined, now: number): void {
+  /** setUser records what a user needs. A changed trigger resets the backoff and requires a result of operation `next` or later. */
+  setUser(user: string, item: string, trigger: string | undefined, next: number): void {
     const known = this.users.get(user);
     const isChanged = known !== undefined && known.trigger !== trigger;
     if (isChanged) {
       this.#backoff.reset();
       this.source.backoff.reset();
     }
-    const freshAfter = isChanged ? now : (known?.freshAfter ?? Number.NEGATIVE_INFINITY);
-    this.users.set(user, { item, trigger, freshAfter });
+    const firstValid = isChanged ? next : (known?.firstValid ?? 0);
+    this.users.set(user, { item, trigger, firstValid });
     if (known !== undefined && known.item !== item) this.#forgetUnused(known.item);
   }
 
-  freshAfter(user: string): number {
-    return this.users.get(user)?.freshAfter ?? Number.NEGATIVE_INFINITY;
+  firstValid(user: string): number {
+    return this.users.get(user)?.firstValid ?? 0;
   }
 
   succeeded(): void {

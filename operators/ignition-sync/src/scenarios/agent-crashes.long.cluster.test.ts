@@ -1,0 +1,188 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { flagName } from '@bowline/runtime/manager';
+import { expect, it, onTestFinished } from 'vitest';
+import { bundledProgram } from '../../../../test/support/bundled-program.ts';
+import type { SyncStep } from '../engine/sync/sync-request.ts';
+import { type AgentRig, agentRig, FIRST, POD } from './agent-rig.test-support.ts';
+
+const VIEW = 'projects/overview/view/view.json';
+const OLD = 'projects/overview/old.txt';
+const NEW = 'projects/overview/new/new.txt';
+const COMMIT_1 = { ...FIRST, [`services/site/${OLD}`]: 'old' };
+const COMMIT_2 = {
+  [`services/site/${VIEW}`]: '{"version": 2}',
+  [`services/site/${OLD}`]: null,
+  [`services/site/${NEW}`]: 'new',
+};
+type State = Readonly<Record<string, string | undefined>>;
+const STATE_1: State = { [VIEW]: '{"version": 1}', [OLD]: 'old', [NEW]: undefined };
+const STATE_2: State = { [VIEW]: '{"version": 2}', [OLD]: undefined, [NEW]: 'new' };
+
+interface AgentProcess {
+  /** Resolves with the exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+  readonly pid: number;
+  kill(signal: NodeJS.Signals): void;
+  output(): string;
+}
+
+/** Starts the agent as the process of a container, with a token that is bound to its pod. */
+async function startProcess(rig: AgentRig, stopsAt = ''): Promise<AgentProcess> {
+  const program = await bundledProgram('operators/ignition-sync/src/scenarios/agent-program.test-support.ts');
+  const kubeconfig = join(rig.folder, 'kubeconfig');
+  await writeFile(kubeconfig, JSON.stringify(await rig.c.kubeconfig({ serviceAccount: rig.account, pod: POD })));
+  const flags = Object.entries({ ...rig.options, kubeconfig }).map(([name, value]) => `--${flagName(name)}=${value}`);
+  const child = spawn(process.execPath, [program, 'ignition-sync', 'agent', ...flags], {
+    env: { PATH: process.env.PATH ?? '', AGENT_STOPS_AT: stopsAt },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const chunks: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const ended = once(child, 'close').then(([code, signal]) => (signal ?? code) as number | NodeJS.Signals);
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  return {
+    ended,
+    pid: child.pid ?? 0,
+    kill: (signal) => void child.kill(signal),
+    output: () => Buffer.concat(chunks).toString(),
+  };
+}
+
+async function stateOf(rig: AgentRig): Promise<State> {
+  const files = await rig.files();
+  return { [VIEW]: files[VIEW], [OLD]: files[OLD], [NEW]: files[NEW] };
+}
+
+/** A gateway at the first commit; the second one is published, and no agent runs. */
+async function atFirstCommit(): Promise<{ readonly rig: AgentRig; readonly second: string }> {
+  const rig = await agentRig();
+  const first = await rig.commit(COMMIT_1);
+  await rig.gateway.start();
+  await rig.publish(first);
+  const agent = await rig.start();
+  await rig.untilReport(({ syncStatus }) => syncStatus === 'Synced');
+  await agent.stop();
+  const second = await rig.commit(COMMIT_2);
+  await rig.publish(second);
+  return { rig, second };
+}
+
+/** Steps before the journal is complete leave everything old. */
+const STEPS: readonly (readonly [SyncStep, 'old' | 'new' | 'either'])[] = [
+  ['compare', 'old'],
+  ['before-stage', 'old'],
+  ['stage', 'old'],
+  ['journal', 'old'],
+  ['before-apply', 'old'],
+  ['place', 'either'],
+  ['delete', 'either'],
+  ['manifest', 'new'],
+  ['finish', 'new'],
+  ['loaded', 'new'],
+];
+
+it('scenario 18 is killed at each step of a sync, and the next agent finishes it', async () => {
+  const { rig, second } = await atFirstCommit();
+  let [from, to] = [STATE_1, STATE_2];
+  let commit = second;
+  for (const [step, expected] of STEPS) {
+    // The first sync of the process finds nothing to do until the next commit arrives.
+    const agent = await startProcess(rig, `${step} SIGKILL`);
+    expect(await agent.ended, `${step}: ${agent.output()}`).toBe('SIGKILL');
+    const state = await stateOf(rig);
+    if (expected === 'old') expect(state, step).toEqual(from);
+    if (expected === 'new') expect(state, step).toEqual(to);
+    for (const [path, content] of Object.entries(state))
+      expect([from[path], to[path]], `${step} ${path}`).toContain(content);
+    await using next = await rig.start();
+    const report = await rig.untilReport((each) => each.syncStatus === 'Synced' && each.syncedCommit === commit);
+    expect(await stateOf(rig), step).toEqual(to);
+    expect(report.lastScanResult).toContain('projects=200');
+    await next.stop();
+    [from, to] = [to, from];
+    commit = await rig.commit(
+      to === STATE_1
+        ? {
+            [`services/site/${VIEW}`]: '{"version": 1}',
+            [`services/site/${OLD}`]: 'old',
+            [`services/site/${NEW}`]: null,
+          }
+        : COMMIT_2,
+    );
+    await rig.publish(commit);
+  }
+});
+
+it.each([
+  ['before the journal', 'stage', STATE_1],
+  ['after the journal', 'place', STATE_2],
+] as const)('scenario 18 ends within its grace period on SIGTERM %s', async (_, step, expected) => {
+  const { rig, second } = await atFirstCommit();
+  const agent = await startProcess(rig, `${step} SIGTERM`);
+  expect(await agent.ended, agent.output()).toBe(0);
+  expect(await stateOf(rig)).toEqual(expected);
+  const report = await rig.report();
+  // What has a journal is finished, with the scan and the report.
+  expect(report?.syncedCommit === second).toBe(expected === STATE_2);
+});
+
+it('scenario 18 leaves the folder to the agent that uses it, and takes over when that has ended', async () => {
+  const { rig, second } = await atFirstCommit();
+  await rig.gateway.change({ designers: [{ id: 'd1', user: 'ann', project: 'overview' }] });
+  const plan = { name: 'site', commit: second, ref: 'main' };
+  await rig.publish(second, {
+    metadata: { plan: { [POD]: { ...plan, key: 'site' }, 'site-1': { ...plan, key: 'site-1' } } },
+  });
+  const first = await rig.start();
+  await rig.untilReport(({ sessionsBlocking }) => sessionsBlocking === 1);
+  await using _other = await rig.start({}, { podName: 'site-1' });
+  const busy = await rig.untilReport(({ errorReason }) => errorReason === 'DataFolderBusy', 'site-1');
+  expect(busy.errorMessage).toContain(`the data folder is used by ${POD}`);
+  expect(await stateOf(rig)).toEqual(STATE_1);
+  await first.stop();
+  await rig.gateway.change({ designers: [] });
+  await rig.untilReport(({ syncStatus, syncedCommit }) => syncStatus === 'Synced' && syncedCommit === second, 'site-1');
+  expect(await stateOf(rig)).toEqual(STATE_2);
+});
+
+it('scenario 18 reports a full volume and changes nothing, and syncs when there is space', async () => {
+  const { rig, second } = await atFirstCommit();
+  let free = 1_000;
+  const full = await rig.start({ freeBytes: async () => free });
+  const report = await rig.untilReport(({ errorReason }) => errorReason === 'DiskFull');
+  expect(report.errorMessage).toContain('free space on the volume of the gateway');
+  expect(await stateOf(rig)).toEqual(STATE_1);
+  await full.stop();
+  free = Number.MAX_SAFE_INTEGER;
+  await using _again = await rig.start({ freeBytes: async () => free });
+  await rig.untilReport(({ syncStatus, syncedCommit }) => syncStatus === 'Synced' && syncedCommit === second);
+});
+
+it('scenario 18 syncs although the gateway refuses the scan lock', async () => {
+  const { rig, second } = await atFirstCommit();
+  await rig.gateway.change({ responses: [{ path: '/data/api/v1/scan-lock/**', status: 409 }] });
+  await using _agent = await rig.start();
+  await rig.untilReport(({ syncStatus, syncedCommit }) => syncStatus === 'Synced' && syncedCommit === second);
+  expect(rig.lines.some(({ msg }) => msg === 'the gateway did not grant a scan lock')).toBe(true);
+});
+
+it('keeps tokens and keys out of its command line, its log and its files', async () => {
+  const rig = await agentRig({ gitServer: { auth: { username: 'x-access-token', password: 'canary-token' } } });
+  const commit = await rig.commit(COMMIT_1);
+  await rig.gateway.start();
+  await rig.publish(commit, { metadata: { authType: 'token' } });
+  const agent = await startProcess(rig);
+  await rig.untilReport(({ syncStatus }) => syncStatus === 'Synced');
+  const commandLine = await readFile(`/proc/${agent.pid}/cmdline`, 'utf8');
+  const gitConfig = await readFile(join(rig.options.repoFolder, 'repo.git', 'config'), 'utf8');
+  agent.kill('SIGTERM');
+  expect(await agent.ended).toBe(0);
+  const seen = [commandLine, gitConfig, agent.output(), JSON.stringify(await rig.report())].join('\n');
+  expect(seen).not.toContain('canary');
+});
