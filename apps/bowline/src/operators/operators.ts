@@ -19,6 +19,11 @@ export const operators: Registry = {
     },
     programs: { 'agent-worker': async () => (await import('@bowline/hsm-secrets/agent-worker')).runWorker },
   },
+  'ignition-sync': {
+    summary: 'Ignition Sync: syncs Git repositories to Ignition gateways',
+    load: async () => (await import('@bowline/ignition-sync')).ignitionSync,
+    commands: { agent: async () => (await import('@bowline/ignition-sync/agent-command')).agentCommand },
+  },
   jasm: {
     summary: 'JASM: syncs secrets from external stores into Secrets, as requested by pods',
     load: async () => (await import('@bowline/jasm')).jasm,

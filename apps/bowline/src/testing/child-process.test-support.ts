@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { bundledProgram } from '../../../../test/support/bundled-program.ts';
 
-/** Child is the command line in a separate process, with the test operators. */
+/** Child is the command line in a separate process. */
 export interface Child extends AsyncDisposable {
   /** logged resolves when a line of its output matches. */
   logged(pattern: RegExp): Promise<string>;
@@ -24,12 +24,15 @@ export interface ProcessResult {
   readonly output: string;
 }
 
+/** The command line with the test operators. */
+const TEST_ENTRY = 'apps/bowline/src/testing/main.test-support.ts';
+
 /**
- * startBowline starts the command line as a process, bundled as in a release except for the operators. Disposing of it
- * kills the process.
+ * startBowline starts the command line as a process, bundled as in a release; `entry` defaults to the one with the test
+ * operators. Disposing of it kills the process.
  */
-export async function startBowline(args: readonly string[]): Promise<Child> {
-  const main = await bundledProgram('apps/bowline/src/testing/main.test-support.ts');
+export async function startBowline(args: readonly string[], entry = TEST_ENTRY): Promise<Child> {
+  const main = await bundledProgram(entry);
   const child = spawn(process.execPath, ['--enable-source-maps', main, ...args], {
     env: { ...process.env, KUBECONFIG: '' },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -156,6 +156,19 @@ describe('local.start', () => {
     expect(await c.admin.find(Kite, { namespace: 'unused', name: 'sample' })).toBeUndefined();
   });
 
+  it('can leave out the operator too, and reports it if no other remains', async () => {
+    await using c = await cluster();
+    const operator = kiteWith(() => Promise.resolve({ leftOut: 'there is no wind', isOperatorLeftOut: true }));
+    const other = idleWith('other', () => Promise.resolve({}));
+    const { code, out } = await upIn(c, [operator, other], '--samples');
+    expect([code, JSON.parse(out)]).toMatchObject([0, { ready: true, leftOut: ['kite: there is no wind'] }]);
+    const alone = await upIn(c, [operator], '--samples');
+    expect([alone.code, alone.err]).toEqual([
+      1,
+      expect.stringMatching(/no operator can run on this machine: kite: there is no wind \[BOWLINE_UP_TRIAL\]/),
+    ]);
+  });
+
   it('ends bowline up when it fails, at once or later, and ends what others have started', async () => {
     await using c = await cluster();
     const ended: string[] = [];

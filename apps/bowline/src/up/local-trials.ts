@@ -9,7 +9,7 @@ import type { UpCluster } from './up-cluster.ts';
 
 /** LocalTrials holds what operators have started for their samples. Disposing of it ends all of it. */
 export interface LocalTrials extends AsyncDisposable {
-  /** The operators, with what their trials require. */
+  /** The operators that can run, with what their trials require. */
   readonly operators: readonly Operator[];
   /** Which samples are left out, and why: one line each. */
   readonly leftOut: readonly string[];
@@ -61,10 +61,7 @@ export async function startTrials(operators: readonly Operator[], options: Trial
     const started = await Promise.allSettled(starting.map(start));
     const trials = new Map(starting.map((operator, at) => [operator.name, resultOf(operator, started[at])]));
     return {
-      operators: operators.map((operator) => {
-        const trial = trials.get(operator.name);
-        return trial === undefined ? operator : withLocalTrial(operator, trial);
-      }),
+      operators: remaining(operators, trials),
       leftOut: [...trials].flatMap(([name, trial]) => ('leftOut' in trial ? [`${name}: ${trial.leftOut}`] : [])),
       failed: firstFailure(running),
       [Symbol.asyncDispose]: stop,
@@ -73,6 +70,21 @@ export async function startTrials(operators: readonly Operator[], options: Trial
     await stop();
     throw error;
   }
+}
+
+/** remaining returns the operators that are not left out, with what their trials require. */
+function remaining(
+  operators: readonly Operator[],
+  trials: ReadonlyMap<string, LocalTrial | LeftOut>,
+): readonly Operator[] {
+  const result = operators.flatMap((operator) => {
+    const trial = trials.get(operator.name);
+    if (trial === undefined) return [operator];
+    return 'leftOut' in trial && trial.isOperatorLeftOut ? [] : [withLocalTrial(operator, trial)];
+  });
+  if (result.length > 0) return result;
+  const reasons = [...trials].map(([name, trial]) => `${name}: ${'leftOut' in trial ? trial.leftOut : ''}`);
+  throw new BowlineError('BOWLINE_UP_TRIAL', `no operator can run on this machine: ${reasons.join('; ')}`);
 }
 
 function resultOf({ name }: Operator, result: PromiseSettledResult<LocalTrial | LeftOut> | undefined) {

@@ -29,6 +29,9 @@ export interface UpOptions {
   readonly yes: boolean;
 }
 
+/** How often the states of operators are read while they start. */
+const STATE_POLL_MS = 20;
+
 /** UpInput holds what `bowline up` works with. */
 export interface UpInput {
   readonly operators: readonly Operator[];
@@ -78,7 +81,10 @@ export async function runUp({ operators: declared, options, io, terminal }: UpIn
   try {
     const operatorsWithSamples = hasSamples ? operators.filter(({ samples }) => samples.length > 0) : [];
     const samples = operatorsWithSamples.flatMap((operator) => operator.samples.map(inManagerNamespace));
-    if (samples.length > 0) view.progress('creating the samples');
+    if (samples.length > 0) {
+      await Promise.race([untilMutating(manager, operatorsWithSamples, signal), failed]);
+      view.progress('creating the samples');
+    }
     await Promise.race([applyObjects(cluster.admin, samples, signal), failed]);
     const wanted = operatorsWithSamples.flatMap(statesToAwait);
     const isReady = await Promise.race([
@@ -119,6 +125,24 @@ function upManagerOptions({ manager, operators, sections }: Settings, cluster: U
     leaderElection: false as const,
     webhooksFor: (operator: Operator) => webhookServing({ ...manager, webhook }, place, operator),
   };
+}
+
+/**
+ * untilMutating waits until the API server calls the mutating webhooks of operators, or they have given up waiting for that: an
+ * object that is created before would never be changed by them.
+ */
+async function untilMutating(manager: Manager, operators: readonly Operator[], signal: AbortSignal): Promise<void> {
+  const names = new Set(
+    operators.filter(({ webhooks }) => webhooks.some(({ type }) => type === 'mutating')).map(({ name }) => name),
+  );
+  const isStarting = (): boolean => {
+    // An operator leads after its webhooks are announced; if another process leads, they already are.
+    const started = manager.status().filter(({ name, state, holder }) => {
+      return names.has(name) && state !== 'setting-up' && (state !== 'standby' || holder !== undefined);
+    });
+    return started.length < names.size;
+  };
+  while (isStarting()) await systemClock.sleep(STATE_POLL_MS, signal);
 }
 
 /** localSettings returns the settings that operators declare for local use. */
