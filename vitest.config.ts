@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { OutcomeReporter } from './scripts/test-outcome.ts';
 import { SlowFilesFirst } from './test/support/slow-files-first.ts';
 
 const source = { conditions: ['@bowline/source'] };
@@ -8,6 +9,8 @@ const everywhere = ['packages', 'operators', 'apps']
 
 const files = (ending: string): string[] => everywhere.map((folder) => `${folder}/*${ending}`);
 const excluded = ['**/node_modules/**', '**/dist/**'];
+/** Tests that start many processes or create many objects. */
+const LONG = ['.long.test.ts', '.long.cluster.test.ts'].flatMap(files);
 const onControlPlane = {
   exclude: excluded,
   pool: 'threads' as const,
@@ -17,7 +20,13 @@ const onControlPlane = {
   hookTimeout: 180_000,
 };
 
-const onRealControlPlane = { ...onControlPlane, globalSetup: ['./test/support/shared-control-plane.ts'] };
+const onRealControlPlane = {
+  ...onControlPlane,
+  globalSetup: ['./test/support/shared-control-plane.ts'],
+  // Its programs compete with those of other tests.
+  testTimeout: 240_000,
+  hookTimeout: 360_000,
+};
 /** Tests of an operator with cluster-scoped kinds: each worker that runs one keeps a real control plane for it. */
 const EXCLUSIVE = ['cluster', 'kubernetes'].map((kind) => `operators/ztwim/src/**/*.${kind}.test.ts`);
 
@@ -31,15 +40,20 @@ const EXCLUSIVE = ['cluster', 'kubernetes'].map((kind) => `operators/ztwim/src/*
  *
  * Three kinds of test, told apart by their file name:
  * `x.test.ts` needs nothing; `x.cluster.test.ts` is a behaviour test that is written once and runs on every kind of control
- * plane; `x.kubernetes.test.ts` is about the real control plane, or compares with it.
+ * plane; `x.kubernetes.test.ts` is about the real control plane, or compares with it. `x.long.test.ts` and
+ * `x.long.cluster.test.ts` are the first two kinds, but `npm test` leaves them out: `npm run test:kubernetes` also runs them on
+ * the embedded control plane, in the project `embedded-long`.
  */
 export default defineConfig({
   ssr: { resolve: source },
   resolve: source,
   test: {
+    reporters: ['default', new OutcomeReporter()],
     setupFiles: ['./test/support/plain-output.ts'],
     globalSetup: ['./test/support/bundle-folder.ts', './test/support/temporary-folder.ts'],
     sequence: { sequencer: SlowFilesFirst },
+    // A limit for polls that hang, as for tests: a program that was started may need more than vitest's second.
+    expect: { poll: { interval: 20, timeout: 30_000 } },
     // Transformed modules are kept between runs: a run of a single file takes two thirds of the time.
     experimental: { fsModuleCache: true },
     projects: [
@@ -48,7 +62,7 @@ export default defineConfig({
         test: {
           name: 'node',
           include: files('.test.ts'),
-          exclude: ['**/*.cluster.test.ts', '**/*.kubernetes.test.ts', ...excluded],
+          exclude: ['**/*.cluster.test.ts', '**/*.kubernetes.test.ts', ...LONG, ...excluded],
           pool: 'threads',
           isolate: false,
           // A limit for tests that hang; on a busy machine a test may take much longer than on an idle one.
@@ -61,8 +75,12 @@ export default defineConfig({
           ...onControlPlane,
           name: 'embedded',
           include: files('.test.ts'),
-          exclude: ['**/*.kubernetes.test.ts', ...excluded],
+          exclude: ['**/*.kubernetes.test.ts', ...LONG, ...excluded],
         },
+      },
+      {
+        extends: true,
+        test: { ...onControlPlane, name: 'embedded-long', include: LONG },
       },
       {
         extends: true,

@@ -3,12 +3,15 @@
 // Both accept vitest's own arguments after `--`, for instance a path or `-t 'part of a name'`.
 // --rerun (used by the gate) runs failed files once more, alone, and reports tests that then pass as flaky: on two
 // busy cores, a third-party component may take longer than any limit. A file that fails twice fails.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { prepareTools } from '../test/support/prepare-tools.ts';
 import { repositoryRoot, sourceFiles } from './repository.ts';
+import { testEnvironment } from './test-environment.ts';
+import { type Failure, OUTCOME_FILE, type Outcome, type TestFile } from './test-outcome.ts';
 
 interface Part {
   /** The project of vitest.config.ts. */
@@ -32,16 +35,20 @@ const V8_OPTIONS = [
 ];
 
 const cores = availableParallelism();
-/** The parts of each suite, which run one after the other. */
-const suites: Readonly<Record<string, readonly Part[]>> = {
-  unit: [{ project: 'node', workers: cores }],
+/** The stages of each suite, which run one after the other. The parts of a stage run at the same time, in processes of their own. */
+const suites: Readonly<Record<string, readonly (readonly Part[])[]>> = {
+  unit: [[{ project: 'node', workers: cores }]],
   // A test on a control plane waits for it part of the time. A further worker spends more time on compiling than it saves.
-  node: [{ project: 'embedded', workers: cores + 1 }],
+  node: [[{ project: 'embedded', workers: cores + 1 }]],
   kubernetes: [
-    // The programs of the control plane need a part of the processor time themselves.
-    { project: 'kubernetes', workers: cores },
-    // A real control plane per worker would take the processor time of the tests.
-    { project: 'kubernetes-exclusive', workers: 1 },
+    [
+      // The programs of the control plane need a part of the processor time themselves.
+      { project: 'kubernetes', workers: cores },
+      // A real control plane per worker would take the processor time of the tests.
+      { project: 'kubernetes-exclusive', workers: 1 },
+    ],
+    // Left out of `npm test` because of their time; on a real control plane they are part of the first stage.
+    [{ project: 'embedded-long', workers: cores }],
   ],
 };
 /** More failed files than this are not a coincidence; running them again would only take time. */
@@ -49,41 +56,27 @@ const MAX_RERUN_FILES = 10;
 /** How many of the slowest test files are printed. */
 const SLOWEST = 10;
 
-interface Failure {
-  readonly file: string;
-  readonly test: string;
-  readonly message: string;
-}
-
-interface TestFile {
-  readonly file: string;
-  readonly seconds: number;
-}
-
-interface Outcome {
-  readonly passed: number;
-  readonly skipped: number;
-  readonly failures: readonly Failure[];
-  readonly slowest: readonly TestFile[];
-}
-
 const [suite = '', ...given] = process.argv.slice(2);
 const mayRerun = given.includes('--rerun');
 const more = given.filter((arg) => arg !== '--rerun');
-const chosen = Object.hasOwn(suites, suite) ? suites[suite] : undefined;
-if (!chosen) {
+const whole = Object.hasOwn(suites, suite) ? suites[suite] : undefined;
+// Whoever names a long test wants to run it.
+const stages =
+  suite === 'node' && more.length > 0 && whole ? [...whole, [{ project: 'embedded-long', workers: 1 }]] : whole;
+if (!stages) {
   console.error(`usage: scripts/test.ts ${Object.keys(suites).join('|')} [--rerun] [vitest arguments]`);
   process.exit(2);
 }
 
 if (suite === 'kubernetes' && more.length === 0) await prepareTools();
 const isWhole = more.length === 0;
-let outcome = isWhole ? joined(chosen.map((part) => runVitest([part], []))) : runVitest(chosen, more);
+const parts = stages.flat();
+let outcome = isWhole ? await runWhole(stages) : await runVitest(parts, more);
 const files = [...new Set(outcome.failures.map((failure) => failure.file))];
 if (mayRerun && files.length > 0 && files.length <= MAX_RERUN_FILES && !files.includes('')) {
   console.log(`\nrerunning failed files: ${files.join(', ')}`);
-  const again = runVitest(
-    chosen.map((part) => ({ ...part, workers: 1 })),
+  const again = await runVitest(
+    parts.map((part) => ({ ...part, workers: 1 })),
     files,
   );
   // Without a file, the run itself failed: then nothing was shown to pass.
@@ -95,15 +88,21 @@ if (mayRerun && files.length > 0 && files.length <= MAX_RERUN_FILES && !files.in
 }
 
 if (suite === 'node' && isWhole) {
-  const about = ['packages', 'operators', 'apps', 'scripts', 'test', 'bench', 'docs'].flatMap((folder) =>
-    sourceFiles(folder, '.kubernetes.test.ts'),
+  const folders = ['packages', 'operators', 'apps', 'scripts', 'test', 'bench', 'docs'];
+  const filesWith = (ending: string): readonly string[] => folders.flatMap((folder) => sourceFiles(folder, ending));
+  const long = [...filesWith('.long.test.ts'), ...filesWith('.long.cluster.test.ts')];
+  console.log(
+    `skipped: ${long.length} test files that start many processes or create many objects; ` +
+      'npm run test:kubernetes runs them, and npm test -- FILE runs one',
   );
+  const about = filesWith('.kubernetes.test.ts');
   console.log(
     `skipped: ${about.length} test files that test real components (kubectl, etcd, the real API server) or compare with them; ` +
       'npm run test:kubernetes runs them, and all other tests on a real control plane',
   );
 }
-if (isWhole) for (const { file, seconds } of outcome.slowest) console.log(`slow: ${file} (${seconds.toFixed(1)} s)`);
+if (isWhole)
+  for (const { file, seconds } of slowestOf(outcome.files)) console.log(`slow: ${file} (${seconds.toFixed(1)} s)`);
 for (const failure of outcome.failures) console.log(line('failed', failure));
 // Without a control plane, every test is skipped with the reason; that proves nothing and must not count as a success.
 const failed = Math.max(outcome.failures.length, suite === 'kubernetes' && outcome.passed === 0 ? 1 : 0);
@@ -114,6 +113,12 @@ function line(word: string, { file, test, message }: Failure): string {
   return `${word}: ${[file, test].filter(Boolean).join(' > ')}: ${message.trimStart().split('\n', 1)[0]?.slice(0, 300) ?? ''}`;
 }
 
+async function runWhole(all: readonly (readonly Part[])[]): Promise<Outcome> {
+  const outcomes: Outcome[] = [];
+  for (const stage of all) outcomes.push(...(await Promise.all(stage.map((part) => runVitest([part], [])))));
+  return joined(outcomes);
+}
+
 function joined(outcomes: readonly Outcome[]): Outcome {
   const sum = (count: (outcome: Outcome) => number): number =>
     outcomes.reduce((total, outcome) => total + count(outcome), 0);
@@ -121,80 +126,42 @@ function joined(outcomes: readonly Outcome[]): Outcome {
     passed: sum(({ passed }) => passed),
     skipped: sum(({ skipped }) => skipped),
     failures: outcomes.flatMap(({ failures }) => failures),
-    slowest: slowestOf(outcomes.flatMap(({ slowest }) => slowest)),
+    files: outcomes.flatMap(({ files: each }) => each),
   };
 }
 
-function slowestOf(files: readonly TestFile[]): readonly TestFile[] {
-  return files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+function slowestOf(all: readonly TestFile[]): readonly TestFile[] {
+  return all.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
 }
 
 /** runVitest runs parts in one process, with the workers of the first. */
-function runVitest(parts: readonly Part[], args: readonly string[]): Outcome {
+async function runVitest(selected: readonly Part[], args: readonly string[]): Promise<Outcome> {
   const scratch = mkdtempSync(join(tmpdir(), 'bowline-test-'));
-  const json = join(scratch, 'result.json');
-  const { status } = spawnSync(
+  const file = join(scratch, 'outcome.json');
+  const child = spawn(
     process.execPath,
     [
       ...V8_OPTIONS,
       'node_modules/vitest/vitest.mjs',
       'run',
-      ...parts.flatMap(({ project }) => ['--project', project]),
-      `--maxWorkers=${parts[0]?.workers ?? 1}`,
-      '--reporter=default',
-      '--reporter=json',
-      `--outputFile.json=${json}`,
+      ...selected.flatMap(({ project }) => ['--project', project]),
+      `--maxWorkers=${selected[0]?.workers ?? 1}`,
       ...args,
     ],
-    { cwd: repositoryRoot, stdio: 'inherit' },
+    { cwd: repositoryRoot, stdio: 'inherit', env: { ...testEnvironment, [OUTCOME_FILE]: file } },
   );
-  const outcome = readOutcome(json);
+  const [status] = (await once(child, 'close')) as [number | null];
+  const outcome = readOutcome(file);
   rmSync(scratch, { recursive: true, force: true });
   if (status === 0 || outcome.failures.length > 0) return outcome;
-  // For instance an unhandled error outside of any test.
   const message = `vitest exited with ${status ?? 'a signal'} although no test failed; see its output`;
   return { ...outcome, failures: [{ file: '', test: '', message }] };
 }
 
-function readOutcome(json: string): Outcome {
-  interface Result {
-    readonly numPassedTests: number;
-    readonly numPendingTests: number;
-    readonly testResults: readonly {
-      readonly name: string;
-      readonly status: string;
-      readonly message: string;
-      readonly startTime: number;
-      readonly endTime: number;
-      readonly assertionResults: readonly {
-        readonly status: string;
-        readonly fullName: string;
-        readonly failureMessages: readonly string[];
-      }[];
-    }[];
-  }
-  let result: Result;
+function readOutcome(file: string): Outcome {
   try {
-    result = JSON.parse(readFileSync(json, 'utf8')) as Result;
+    return JSON.parse(readFileSync(file, 'utf8')) as Outcome;
   } catch {
-    return {
-      passed: 0,
-      skipped: 0,
-      slowest: [],
-      failures: [{ file: '', test: '', message: 'vitest wrote no result' }],
-    };
+    return { passed: 0, skipped: 0, files: [], failures: [{ file: '', test: '', message: 'vitest wrote no result' }] };
   }
-  const failures = result.testResults.flatMap(({ name, status, message, assertionResults }): Failure[] => {
-    const file = relative(repositoryRoot, name);
-    const tests = assertionResults
-      .filter((test) => test.status === 'failed')
-      .map((test) => ({ file, test: test.fullName, message: test.failureMessages[0] ?? '' }));
-    // A file that cannot be loaded, or whose hook failed, has no failed test; it counts as a failure too.
-    return status === 'failed' && tests.length === 0 ? [{ file, test: '', message }] : tests;
-  });
-  const timed = result.testResults.map(({ name, startTime, endTime }) => ({
-    file: relative(repositoryRoot, name),
-    seconds: (endTime - startTime) / 1000,
-  }));
-  return { passed: result.numPassedTests, skipped: result.numPendingTests, failures, slowest: slowestOf(timed) };
 }

@@ -37,6 +37,9 @@ const volatile: readonly (readonly [RegExp, string])[] = [
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uid>'],
   [/\b([0-9A-F]{2}:){31}[0-9A-F]{2}\b/g, '<fingerprint>'],
   [/\b10\.\d+\.\d+\.\d+\b/g, '<ip>'],
+  [/\b127\.0\.0\.1:\d+/g, '127.0.0.1:<port>'],
+  // Commits, shortened.
+  [/\b(?=[a-f]*\d)[0-9a-f]{12}\b|(?<= at )[0-9a-f]{7}\b/g, '<commit>'],
   [/(Resource Version: +|identity=|port=|transitions=)\S+/g, '$1<any>'],
   [/\b(\d+m)?\d+[sm](?=[\s)])/g, '<age>'],
   // Newer versions of kubectl print the namespace of a deleted object.

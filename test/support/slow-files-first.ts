@@ -4,9 +4,15 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The files that take longest, as `npm test` and `npm run test:kubernetes` print them. */
 const SLOW = [
+  'operators/ignition-sync/src/scenarios/agent-rollback.long.cluster.test.ts',
+  'operators/ignition-sync/src/scenarios/agent-crashes.long.cluster.test.ts',
+  'operators/ignition-sync/src/scenarios/many-gateways.long.cluster.test.ts',
+  'operators/ignition-sync/src/scenarios/agent-files.long.cluster.test.ts',
+  'operators/hsm-secrets/src/scenarios/canary.long.cluster.test.ts',
+  'operators/ignition-sync/src/scenarios/sidecar.long.cluster.test.ts',
   'test/kubectl/kubectl.kubernetes.test.ts',
   'docs/operators/hsm-secrets/examples.kubernetes.test.ts',
-  'operators/hsm-secrets/src/scenarios/steady-state.cluster.test.ts',
+  'operators/hsm-secrets/src/scenarios/steady-state.long.cluster.test.ts',
   'docs/operators/jasm/examples.kubernetes.test.ts',
   'docs/operators/configmap-sync/examples.kubernetes.test.ts',
   'test/guide/guide.kubernetes.test.ts',
@@ -25,21 +31,27 @@ const SLOW = [
   'operators/configmap-sync/src/scenarios/steady-state.cluster.test.ts',
   'packages/runtime/src/controller/restart.cluster.test.ts',
   'packages/runtime/src/webhook/webhooks.cluster.test.ts',
-  'apps/bowline/src/up/up.cluster.test.ts',
-  'apps/bowline/src/uninstall/uninstall.cluster.test.ts',
+  'apps/bowline/src/up/up.long.cluster.test.ts',
+  'apps/bowline/src/uninstall/uninstall.long.cluster.test.ts',
   'apps/bowline/src/manager/run.cluster.test.ts',
-  'test/support/fault-proxy/reflector-through-proxy.cluster.test.ts',
+  'test/support/fault-proxy/reflector-through-proxy.long.cluster.test.ts',
 ];
 
-/** SlowFilesFirst starts the slowest files first, so that no worker is left with a long one at the end. */
+/** How many other files follow each slow one. Many slow files start programs of their own, and would compete for the processor. */
+const OTHERS_BETWEEN = 2;
+
+/**
+ * SlowFilesFirst starts the slowest files first, so that no worker is left with a long one at the end, and others between them,
+ * whose tests mostly wait.
+ */
 export class SlowFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const missing = SLOW.find((slow) => !existsSync(join(this.ctx.config.root, slow)));
     if (missing) throw new Error(`${missing} does not exist; update the list in test/support/slow-files-first.ts`);
-    const rank = ({ moduleId }: TestSpecification): number => {
-      const index = SLOW.findIndex((slow) => moduleId.endsWith(slow));
-      return index < 0 ? SLOW.length : index;
-    };
-    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+    const sorted = await super.sort(files);
+    const rank = ({ moduleId }: TestSpecification): number => SLOW.findIndex((slow) => moduleId.endsWith(slow));
+    const slow = sorted.filter((file) => rank(file) >= 0).sort((a, b) => rank(a) - rank(b));
+    const others = sorted.filter((file) => rank(file) < 0);
+    return [...slow.flatMap((file) => [file, ...others.splice(0, OTHERS_BETWEEN)]), ...others];
   }
 }

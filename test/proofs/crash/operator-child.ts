@@ -1,4 +1,5 @@
 // An operator in a separate process, for the crash proof. It is killed without warning.
+import { fileURLToPath } from 'node:url';
 import { runUntilSignal } from '@bowline/runtime';
 import { connect, createClient } from '@bowline/runtime/client';
 import { createLog, Manager } from '@bowline/runtime/manager';
@@ -28,6 +29,8 @@ const manager = new Manager({
   clientFor: () => client,
   config: config === undefined ? {} : { [operator.name]: config },
   namespace: settings.namespace,
+  // As in a pod, the folder outlives the process. It is removed with the program.
+  scratchFolder: fileURLToPath(new URL('./scratch', import.meta.url)),
   // The Lease of a killed process would have to expire first. That no process writes without the Lease is shown by the election
   // proof; here the next process starts while requests of the previous one may still be in flight.
   leaderElection: false,

@@ -7,6 +7,7 @@ import { copyScenario } from './scenarios/copy.ts';
 import { fleetScenario } from './scenarios/fleet.ts';
 import { greeterScenario } from './scenarios/greeter.ts';
 import { hsmSecretsScenario } from './scenarios/hsm-secrets.ts';
+import { ignitionSyncScenario } from './scenarios/ignition-sync.ts';
 import { jasmScenario } from './scenarios/jasm.ts';
 import { lockerScenario } from './scenarios/locker.ts';
 import { parcelsScenario } from './scenarios/parcels.ts';
@@ -29,6 +30,7 @@ export const scenarios: readonly Scenario[] = [
   shopScenario,
   fleetScenario,
   hsmSecretsScenario,
+  ignitionSyncScenario,
   securedServicesScenario,
   parcelsScenario,
   ztwimScenario,

@@ -24,6 +24,8 @@ export interface GitServerOptions {
   readonly auth?: { readonly username: string; readonly password: string };
   /** Whether to serve without TLS. Defaults to false. */
   readonly plain?: boolean;
+  /** Called when a request arrives. Defaults to nothing. */
+  readonly onRequest?: (request: GitRequest) => void;
 }
 
 /** GitRequest is one request that the server received. */
@@ -65,7 +67,9 @@ export async function startGitServer(options: GitServerOptions = {}): Promise<Gi
   const server = options.plain ? createHttpServer() : createServer({ cert: certificatePem, key: keyPem });
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const { method = '', url = '', headers } = request;
-    requests.push({ method, url, authorization: headers.authorization });
+    const received = { method, url, authorization: headers.authorization };
+    requests.push(received);
+    options.onRequest?.(received);
     if (served.fault && fail(served.fault, request, response)) return;
     if (!isAuthorized(options.auth, headers.authorization)) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end('the password was wrong');
