@@ -25,6 +25,21 @@ const idleAgent =
   'the worker has 48 MB and the agent 86 MB: besides the schemas of its options it has gRPC, with TLS and the protobuf library, which are 0.9 MB of JavaScript';
 const installSteps =
   'the audit log has 65 requests for 32 objects: besides one write per object, finalizers, owners, dry runs, statuses and events. A trace of the requests of another install shows their order: the five objects are created one after the other, each with two calls of webhooks, and a workload is the last of six steps that wait for each other: finalizer, former names, dry run, files and accounts, bindings, workload. The bare loop sends everything at once; the API server and the operator share the two cores';
+const loadedKinds =
+  'a profile shows that the process is busy all the time: a fifth is V8 compiling the 2.6 MB of the bundle, then its garbage collection, TLS contexts of client and webhooks, and the checks of the schemas of five kinds with their rules and patterns; the idle manager has no kinds of its own and no webhooks';
+const loadedCode =
+  "Node itself has 41 MB, and with the code and the schemas of the five kinds loaded the process has 73 MB before it does anything; while it works, V8's old generation grows from 11 to 20 MB and compiled code by 2 MB, and no single owner dominates";
+const podPages =
+  'before the CSI driver is deleted, pods that mount it are searched for among all pods, in pages of 50: buffers and garbage of these pages are the difference';
+const deletionSteps =
+  'a trace of the requests shows four operands that are deleted one after the other, because consumers go first, each with a finalizer, a status, the deletion of its workload and then of its other objects; the API server and the operator share the two cores';
+
+const firstPlacement =
+  "a trace shows three phases: Node and the API server until the first request to Git, the fetch, which receives files in a second request after the trees, and staging. There the agent's one thread reads every file from git through a pipe, verifies its hash, checks the syntax of JSON and writes it, before a journal and the renames; rsync copies with two processes and checks nothing";
+const processesPerCommit =
+  'a trace of the processes shows the fetch of the commit and its trees, the list of all files of the commit, and for a changed file the fetch of its content with two checks of what is missing; in between the agent compares the files of the gateway, writes a journal and a manifest durably, and asks the gateway for sessions and a scan lock';
+const sharedJitter =
+  'polling intervals vary by a tenth, and the first of many IgnitionSyncs that is due polls for all of them: the source is queried at the shortest of their intervals, and that of a single one at the average interval';
 
 /** All targets of a fan-out have the same reasons. */
 function fanOut(name: string, rivals: readonly string[]): Readonly<Record<string, string>> {
@@ -56,6 +71,15 @@ const reasons: Readonly<Record<string, string>> = {
   'idle-agent': idleAgent,
   'install-first': installSteps,
   'install-again': installSteps,
+  restart: loadedKinds,
+  'deletion-own-p99': deletionSteps,
+  'ztwim-memory': loadedCode,
+  'memory-users': podPages,
+  'plant-first-sync-clone': firstPlacement,
+  'plant-first-sync-git-sync': firstPlacement,
+  'one-file': processesPerCommit,
+  'no-change': processesPerCommit,
+  'shared-source': sharedJitter,
   ...fanOut('children', ['apply', 'ensure']),
   ...fanOut('sync', ['raw', 'go']),
 };

@@ -57,6 +57,29 @@ export async function clientNodePeer(log: (line: string) => void): Promise<Peer>
   }
 }
 
+const gitSyncModule = 'k8s.io/git-sync';
+
+/** gitSyncPeer builds git-sync from the module proxy once and keeps it outside the work tree. */
+export async function gitSyncPeer(log: (line: string) => void): Promise<Peer> {
+  const env = { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOWORK: 'off', GOFLAGS: '-mod=mod' };
+  const go = await runProgram('go', ['env', 'GOVERSION'], { cwd: peersFolder, env }).catch(() => undefined);
+  if (go === undefined) return { skippedBecause: 'no Go' };
+  try {
+    const folder = await cached('git-sync', go.trim(), async (work) => {
+      log(`building git-sync with ${go.trim()} (once, about a minute)`);
+      const run = (...args: string[]): Promise<string> => runProgram('go', args, { cwd: work, env });
+      await run('mod', 'init', 'bowline.dev/bench/git-sync');
+      // The tags of its major versions do not match the path of its module, so that only a branch can be requested.
+      await run('get', `${gitSyncModule}@master`);
+      await run('build', '-trimpath', '-o', join(work, 'git-sync'), gitSyncModule);
+    });
+    const version = new RegExp(`${gitSyncModule} (\\S+)`).exec(readFileSync(join(folder, 'go.mod'), 'utf8'))?.[1];
+    return { command: { file: join(folder, 'git-sync'), args: [] }, version: `${version} (${go.trim()})` };
+  } catch (error) {
+    return { skippedBecause: `it could not be built: ${firstLine(error)}: ${lastLine(error)}` };
+  }
+}
+
 /** cached creates a folder once and atomically, even if two runs create it at the same time. */
 async function cached(name: string, key: string, make: (work: string) => Promise<void>): Promise<string> {
   const parent = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'bowline/bench', name);
@@ -82,4 +105,9 @@ function fingerprint(folder: string, also: readonly string[]): string {
 
 function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
+}
+
+/** The last line of what a program printed usually has the reason. */
+function lastLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).trim().split('\n').at(-1)?.trim() ?? '';
 }

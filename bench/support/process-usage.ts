@@ -26,6 +26,27 @@ export function childrenOf(pid: number | undefined): readonly number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 }
 
+/** treeOf returns a process and all that it and its children have started and that still run. */
+export function treeOf(pid: number | undefined): readonly number[] {
+  if (pid === undefined) return [];
+  return [pid, ...(unlessEnded(() => childrenOf(pid)) ?? []).flatMap(treeOf)];
+}
+
+/** treeMemoryMb returns the resident memory of a process and all that it has started. Pages that they share count for each. */
+export function treeMemoryMb(pid: number | undefined): number {
+  const sizes = treeOf(pid).map((each) => unlessEnded(() => memoryOf(each).currentMb) ?? 0);
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** A process can end while it is looked at: its files are missing then, or its status has no memory any more. */
+function unlessEnded<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
 function megabytes(status: string, field: string): number {
   const kilobytes = new RegExp(`^${field}:\\s*(\\d+) kB$`, 'm').exec(status)?.[1];
   if (kilobytes === undefined) throw new Error(`/proc does not report ${field}; this benchmark needs Linux`);

@@ -3,8 +3,10 @@ import { REPORT_ANNOTATION } from '../../../operators/hsm-secrets/src/api/names.
 import { formatReport } from '../../../operators/hsm-secrets/src/reports/format-report.ts';
 import { inParallel } from '../../support/api.ts';
 import type { RawRequest } from '../../support/raw-request.ts';
-import { createPod, deletePod, runPod, type Workload, type WorkloadPod } from './pods.ts';
-import { devicesPath, MERGE_PATCH, poolsPath, untilExists } from './requests.ts';
+import { MERGE_PATCH, untilExists } from '../../support/requests.ts';
+import { runPod } from '../../support/run-pod.ts';
+import { createPod, deletePod, type Workload, type WorkloadPod } from './pods.ts';
+import { devicesPath, poolsPath } from './requests.ts';
 import type { HsmScene } from './scene.ts';
 
 /** FLEET_NAMESPACE is the namespace of the HSMDevice `fleet`, whose devices are on many nodes. */
@@ -66,7 +68,7 @@ export async function ensurePods(scene: HsmScene, count: number): Promise<void> 
     const pod = podAt(index);
     if (count < pods) return deletePod(scene, FLEET_NAMESPACE, pod.name);
     await createPod(scene, FLEET_NAMESPACE, fleet, pod, { [REPORT_ANNOTATION]: reportOf(index, 0) });
-    await runPod(scene, FLEET_NAMESPACE, pod);
+    await runPod(api, { namespace: FLEET_NAMESPACE, ...pod });
   });
   const scheduled = { desiredNumberScheduled: count, currentNumberScheduled: count, numberReady: count };
   await api.ok('PATCH', `${daemonSetPath}/status`, { status: { ...scheduled, numberMisscheduled: 0 } }, MERGE_PATCH);

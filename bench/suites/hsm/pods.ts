@@ -1,4 +1,3 @@
-import { MERGE_PATCH } from './requests.ts';
 import type { HsmScene } from './scene.ts';
 
 /** Workload is a DaemonSet or a Deployment of the operator. No controller of workloads runs: the harness creates its pods. */
@@ -48,22 +47,6 @@ export async function createPod(
     },
     spec: { ...spec.template.spec, nodeName },
   });
-}
-
-/** runPod sets the status that kubelet reports of a pod that is ready. */
-export async function runPod({ api }: HsmScene, namespace: string, { name, ip }: WorkloadPod): Promise<void> {
-  const since = '2026-01-01T00:00:00Z';
-  const condition = (type: string): object => ({ type, status: 'True', lastTransitionTime: since });
-  const status = {
-    phase: 'Running',
-    conditions: ['Initialized', 'Ready', 'ContainersReady', 'PodScheduled'].map(condition),
-    startTime: since,
-    hostIP: '192.0.2.1',
-    podIP: ip,
-    podIPs: [{ ip }],
-    qosClass: 'Burstable',
-  };
-  await api.ok('PATCH', `/api/v1/namespaces/${namespace}/pods/${name}/status`, { status }, MERGE_PATCH);
 }
 
 /** deletePod deletes a pod at once. */

@@ -2,9 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AGENT_PORT, agentName, REPORT_ANNOTATION } from '../../../operators/hsm-secrets/src/api/names.ts';
+import { MERGE_PATCH, untilExists } from '../../support/requests.ts';
+import { runPod } from '../../support/run-pod.ts';
 import { numberIn, startSubject, subjectArguments } from '../../support/run-subject.ts';
-import { createPod, deletePod, runPod, type Workload, type WorkloadPod } from './pods.ts';
-import { devicesPath, MERGE_PATCH, poolsPath, untilExists } from './requests.ts';
+import { createPod, deletePod, type Workload, type WorkloadPod } from './pods.ts';
+import { devicesPath, poolsPath } from './requests.ts';
 import type { HsmScene } from './scene.ts';
 
 /** VAULT_NAMESPACE is the namespace of the HSMDevice `vault`, which has one device with secrets. */
@@ -51,7 +53,7 @@ export async function openVault(scene: HsmScene, secrets: number): Promise<Vault
   const scheduled = { desiredNumberScheduled: 1, currentNumberScheduled: 1, numberReady: 1, numberMisscheduled: 0 };
   await api.ok('PATCH', `${daemonSetPath}/status`, { status: scheduled }, MERGE_PATCH);
   await createPod(scene, VAULT_NAMESPACE, daemonSet, discovery);
-  await runPod(scene, VAULT_NAMESPACE, discovery);
+  await runPod(api, { namespace: VAULT_NAMESPACE, ...discovery });
   await writeReport(scene);
   const deployment = await untilExists<Workload>(api, deploymentPath);
   const tlsFolder = await mountCertificate(scene);
@@ -63,7 +65,7 @@ export async function openVault(scene: HsmScene, secrets: number): Promise<Vault
   let count = 0;
   const pod = (): WorkloadPod => ({ name: `${VAULT}-agent-${count}`, nodeName, ip });
   const vault: Vault = {
-    start: () => runPod(scene, VAULT_NAMESPACE, pod()),
+    start: () => runPod(api, { namespace: VAULT_NAMESPACE, ...pod() }),
     async stop() {
       await deletePod(scene, VAULT_NAMESPACE, pod().name);
       count += 1;

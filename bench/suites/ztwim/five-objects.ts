@@ -7,15 +7,13 @@ import {
   ZeroTrustWorkloadIdentityManager,
 } from '@bowline/ztwim';
 import type { Api } from '../../support/api.ts';
+import { MERGE_PATCH } from '../../support/requests.ts';
 
 /** OPERANDS are the kinds that inherit from the ZeroTrustWorkloadIdentityManager. */
 export const OPERANDS: readonly Resource[] = [SpireServer, SpireAgent, SpiffeCSIDriver, SpireOIDCDiscoveryProvider];
 
 /** FIVE are the kinds of the five objects that a user creates. */
 export const FIVE: readonly Resource[] = [ZeroTrustWorkloadIdentityManager, ...OPERANDS];
-
-/** MERGE_PATCH is the content type of a JSON merge patch. */
-const MERGE_PATCH = 'application/merge-patch+json';
 
 const SPEC = { trustDomain: 'example.io', jwtIssuer: 'https://oidc.example.io' };
 

@@ -31,7 +31,7 @@ export async function memory(scene: ZtwimScene): Promise<readonly Measure[]> {
         subjects: [measured('bowline', LABEL, alone), measured('among', `${LABEL}, with ${others}`, among)],
       },
       [
-        { id: 'memory', subject: 'bowline', bound: 'at most', limit: 90 },
+        { id: 'ztwim-memory', subject: 'bowline', bound: 'at most', limit: 90 },
         { id: 'memory-users', subject: 'among', against: 'bowline', bound: 'at most', limit: 1.05 },
       ],
     ),
