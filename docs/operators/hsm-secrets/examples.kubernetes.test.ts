@@ -1,22 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { sharedControlPlane } from '@bowline/control-plane/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type PagePrograms, pagePrograms } from '../../../test/guide/page-programs.ts';
-import { Reader } from '../../../test/guide/reader.ts';
+import { expect, it } from 'vitest';
+import { providePagePrograms } from '../../../test/guide/page-programs.ts';
+import type { Reader } from '../../../test/guide/reader.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
+const programs = providePagePrograms();
 
 const LIMITS = { timeout: 60_000, interval: 500 };
 const START = 'npm start -- --operators hsm-secrets --kubeconfig kubeconfig';
 
-let programs: PagePrograms;
-beforeAll(async () => {
-  await sharedControlPlane(); // Skips the tests where there is no control plane.
-  programs = await pagePrograms();
-});
-afterAll(() => programs?.[Symbol.dispose]());
+/** readerWith returns a reader of pages that start a command, which is ready when all samples are. */
+function readerWith(background: string): Reader {
+  return programs().reader(here, background, '2 of 2 devices available, simulated');
+}
 
 // Update the pages with: npm run test:kubernetes -- docs/operators/hsm-secrets -u
 
@@ -54,7 +52,7 @@ it.each(['embedded', 'kubernetes'])(
     const start = `${START} --control-plane ${kind}`;
     await using reader = readerWith(start);
     // The reader starts it as it starts that of a page.
-    const page = join(programs.folder, `${kind}.md`);
+    const page = join(programs().folder, `${kind}.md`);
     writeFileSync(page, `\`\`\`console\n$ ${start}\n\`\`\`\n`);
     await reader.read(page);
     // A device belongs to one pool.
@@ -82,15 +80,4 @@ it.each(['embedded', 'kubernetes'])(
 /** reportIn returns the report in a line `pod: report`. */
 function reportIn(line: string): { readonly hsmDeviceName: string; readonly reportingNode: string } {
   return JSON.parse(line.slice(line.indexOf(': ') + 2)) as { hsmDeviceName: string; reportingNode: string };
-}
-
-/** readerWith returns a reader of pages that start a command, which is ready when all samples are. */
-function readerWith(background: string): Reader {
-  return new Reader({
-    cwd: here,
-    programs: programs.bin,
-    env: { KUBECONFIG: programs.kubeconfig },
-    background,
-    ready: (started) => expect.poll(() => started.logged(), LIMITS).toContain('2 of 2 devices available, simulated'),
-  });
 }
