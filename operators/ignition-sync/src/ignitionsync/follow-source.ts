@@ -166,10 +166,12 @@ function stateOf(
   const fetched = run.fetch(source, resolved, trigger);
   if (fetched.state === 'done') return done;
   if (fetched.state === 'pending') return pending();
+  // The delays of a commit that fails grow, but a later commit may arrive with the next poll.
+  const retry = { requeueAfterMs: earliest([fetched.retryAfterMs, requeueAfterMs]) };
   const isUnverified = fetched.error instanceof GitError && fetched.error.reason === 'VerificationFailed';
-  if (!isUnverified) return { ...last, ...gitFailure(fetched) };
+  if (!isUnverified) return { ...last, ...gitFailure(fetched), ...retry };
   const message = `${ref} is at ${shortCommit(commit)}: ${messageOf(fetched.error)}`;
-  return { ...last, ...unverified(last, message), requeueAfterMs: fetched.retryAfterMs };
+  return { ...last, ...unverified(last, message), ...retry };
 }
 
 /** resolveOverrides returns the commits of the refs that pods override; those of unverified commits are missing. */

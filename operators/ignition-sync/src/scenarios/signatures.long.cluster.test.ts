@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createMetrics } from '@bowline/runtime/manager';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runProgram } from '../../../../bench/support/run-program.ts';
 import { findProgram } from '../../../../packages/control-plane/src/binaries/find-binaries.ts';
@@ -13,9 +14,10 @@ const sshKeygen = await findProgram('ssh-keygen', process.env);
 
 let c: ControllerScenario;
 let folder: string;
+const metrics = createMetrics();
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bsign-'));
-  c = await startControllerScenario();
+  c = await startControllerScenario({ metrics });
   c.onDispose(() => rm(folder, { recursive: true, force: true }));
 });
 afterAll(() => c[Symbol.asyncDispose]());
@@ -44,6 +46,12 @@ async function commitAs(signer: string | undefined, branch: string, message: str
   return commit;
 }
 
+/** resolves returns how often refs were resolved. */
+async function resolves(): Promise<number> {
+  const series = /^ignition_sync_git_operations_total\{.*operation="resolve",result="ok".*\} (\d+)$/m;
+  return Number(series.exec(await metrics.render())?.[1] ?? 0);
+}
+
 it.skipIf(sshKeygen === undefined)(
   'scenario 07 syncs signed commits only, and keeps the old commit otherwise',
   async () => {
@@ -65,6 +73,12 @@ it.skipIf(sshKeygen === undefined)(
       expect((await c.metadata('signed')).commit).toBe(first);
     }
     await c.untilEvent('signed', 'CloneFailed');
+    // Each failure of a commit delays its next retry, but not the poll that finds a later commit.
+    for (let polls = 0; polls < 6; polls++) {
+      const before = await resolves();
+      await c.advanceTime(66_000);
+      await expect.poll(resolves).toBeGreaterThan(before);
+    }
     const accepted = await commitAs('trusted', 'signed', 'two');
     await c.advanceTime(66_000);
     await c.until(IgnitionSync, c.key('signed'), ({ status }) => status?.lastSyncCommit === accepted);

@@ -225,6 +225,8 @@ export async function runOperators(
     async advanceTime(ms, minStepMs = 0) {
       const { clock } = others;
       if (!(clock instanceof VirtualClock)) throw new TypeError('time can only be advanced on a VirtualClock');
+      // A run that has not ended yet would count its delay from the new time.
+      await idle();
       const end = clock.monotonic() + ms;
       for (let left = ms; left > 0; left = end - clock.monotonic()) {
         await clock.advance(Math.min(Math.max(clock.nextDueInMs ?? left, minStepMs), left));
