@@ -71,7 +71,7 @@ describe('reports an obstacle with a condition and one event, and does not retry
     {
       name: 'no-namespace',
       arrange: () => {
-        later.missing = c.missingNamespace();
+        later.missing = c.uniqueName('scenario-later');
         return Promise.resolve({ destinationNamespace: later.missing });
       },
       reason: 'NamespaceMissing',

@@ -5,11 +5,10 @@ import {
   type OperatorsOptions,
   type RunningOperators,
 } from '@bowline/control-plane/testing';
-import { ConfigMap, Namespace, type ObjectKey } from '@bowline/kubernetes';
+import { ConfigMap, type ObjectKey } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
 import { VirtualClock } from '@bowline/machinery';
 import { findCondition } from '@bowline/runtime';
-import { isNotFound } from '@bowline/runtime/client';
 import type { WrittenOf } from '@bowline/runtime/resource';
 import { expect } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
@@ -50,11 +49,6 @@ export interface Scenario extends Cluster, RunningOperators {
   untilEvent(name: string, reason: string): Promise<Event>;
   /** untilRequested waits until the operator has made a request, among the requests since `from`. */
   untilRequested(request: string, from?: number): Promise<void>;
-  /**
-   * missingNamespace returns the name of a namespace that does not exist; if it is created, it is deleted with the
-   * scenario.
-   */
-  missingNamespace(): string;
 }
 
 /** startScenario starts the operator, as it is installed unless the options override that. */
@@ -97,15 +91,6 @@ export async function startScenario(options: Partial<OperatorsOptions & ClusterO
       return found;
     },
     untilRequested: (request, start = 0) => expect.poll(() => c.requests.slice(start)).toContain(request),
-    missingNamespace: () => {
-      const name = c.uniqueName('scenario-later');
-      c.onDispose(() =>
-        admin.delete(Namespace, { name }).catch((error: unknown) => {
-          if (!isNotFound(error)) throw error;
-        }),
-      );
-      return name;
-    },
   };
   return Object.defineProperties({ ...c, ...own }, Object.getOwnPropertyDescriptors(c));
 }

@@ -144,7 +144,7 @@ it('scenario 04 recreates a deleted copy', async () => {
 });
 
 it('scenario 04 copies into a namespace as soon as it is created', async () => {
-  const later = c.missingNamespace();
+  const later = c.uniqueName('scenario-later');
   await c.source('later');
   await c.sync('later', {
     destinations: [

@@ -95,7 +95,6 @@ it(`scenario 08 writes ${NAMESPACES} copies with one request each, a bounded num
   const names = Array.from({ length: NAMESPACES }, () => c.uniqueName('fan-out'));
   const each = async (work: (name: string) => Promise<unknown>) =>
     expect(await forEachConcurrently(names, 16, work)).toEqual([]);
-  c.onDispose(() => each((name) => c.admin.delete(Namespace, { name })));
   await each((name) => c.admin.create(Namespace, { metadata: { name, labels: { team } } }));
   await c.source('fan-out');
   await c.idle();

@@ -335,7 +335,6 @@ describe("a user cannot block other users' syncs", () => {
     await c.admin.create(ConfigMapSync, syncOf('platform', platform, other));
     await untilReason('platform', 'AllComponentsReady', other);
     await powerless('way-back', { sourceNamespace: late, configMapName: 'ca', destinationNamespace: other });
-    c.onDispose(() => c.admin.delete(Namespace, { name: late }));
     await c.admin.create(Namespace, { metadata: { name: late, labels: { label } } });
     await c.until(ConfigMap, { namespace: late, name: 'ca' }, ({ data }) => data?.ca === '1');
     await c.idle();

@@ -62,7 +62,8 @@ export async function followSource(
   }
   restorePins(context, source, stored);
   const run = deps.sources.begin(user);
-  const request = { ref, trigger: triggerOf(context, digest), source, run };
+  const isRequested = requested.request !== undefined;
+  const request = { ref, isRequested, trigger: triggerOf(context, digest), source, run };
   const { main, overrides } = resolveAll(context, request, { overrideRefs, stored });
   const waitsForSecret = gatewayProblem !== undefined || webhookProblem !== undefined;
   const checkAgainMs = waitsForSecret ? between(deps.random, SECRET_CHECK_MS.min, SECRET_CHECK_MS.max) : undefined;
@@ -81,6 +82,8 @@ export async function followSource(
 
 interface Request {
   readonly ref: string;
+  /** Whether an annotation requests the ref; otherwise it is spec.git.ref. */
+  readonly isRequested: boolean;
   readonly trigger: string;
   readonly source: GitSource;
   readonly run: SourceRun;
@@ -140,7 +143,7 @@ function stateOf(
   request: Request,
   resolution: OperationState<ReadonlyMap<string, ResolvedRef>>,
 ): SourceState {
-  const { ref, source, run, trigger } = request;
+  const { ref, isRequested, source, run, trigger } = request;
   const last = unchanged(context.object);
   const pending = (): SourceState => ({ ...last, ...waiting(context.object, ref), requeueAfterMs: OPERATION_CHECK_MS });
   if (resolution.state === 'pending') return pending();
@@ -149,7 +152,8 @@ function stateOf(
   const requeueAfterMs = context.object.spec.polling.enabled ? resolution.dueAfterMs : undefined;
   if (!resolved) {
     const { host } = parseGitUrl(source.git.repo, { allowPlainHttp: true });
-    return { ...last, ...failed('CloneFailed', refNotFound(host, ref).message), requeueAfterMs };
+    const correction = isRequested ? `remove the annotation ${CR_ANNOTATIONS.requestedRef}` : undefined;
+    return { ...last, ...failed('CloneFailed', refNotFound(host, ref, correction).message), requeueAfterMs };
   }
   const { commit } = resolved;
   const done: SourceState = {

@@ -43,7 +43,7 @@ it('scenario 04 reports an unknown ref, keeps the old commit, and shows the sync
   await c.sync('kept', { git: { ref: 'kept' } });
   await untilAt('kept', commit, 'kept');
   await c.change('kept', { git: { ref: 'absent' } });
-  const message = 'RefNotFound: .* has neither a tag nor a branch absent; push it, or correct git.ref';
+  const message = 'RefNotFound: .* has neither a tag nor a branch absent; push it, or correct spec.git.ref';
   const { status } = await c.untilCondition('kept', 'RepoCloned', { status: 'False', reason: 'CloneFailed', message });
   expect(status).toMatchObject({ lastSyncRef: 'kept', lastSyncCommit: commit, repoCloneStatus: 'Error' });
   expect(await c.metadata('kept')).toMatchObject({ ref: 'kept', commit });
@@ -115,4 +115,7 @@ it('a requested ref ends when spec.git.ref becomes equal or changes (requested-r
   await c.change('requested', { git: { ref: 'refs/heads/main' } });
   await untilEnded();
   await untilAt('requested', main, 'refs/heads/main');
+  await request('absent', '2026-01-01T00:00:09Z');
+  const message = 'has neither a tag nor a branch absent; push it, or remove the annotation .*/requested-ref$';
+  await c.untilCondition('requested', 'RepoCloned', { status: 'False', message });
 });

@@ -115,6 +115,8 @@ export interface Cluster extends AsyncDisposable {
 export interface ClusterWithoutOperators extends Cluster {
   /** Whether the next test gets the control plane. It is emptied then, and namespaces stay. */
   readonly isReused: boolean;
+  /** Whether namespaces with generated names stay: the control plane is reused, or ends with the run. */
+  readonly keepsNamespaces: boolean;
 }
 
 /**
@@ -212,6 +214,7 @@ async function emptyCluster(
   return {
     controlPlane,
     isReused: lent?.isReused ?? false,
+    keepsNamespaces,
     namespace,
     admin,
     nodeAgent: nodeAgentOf(admin, namespace, onDispose),

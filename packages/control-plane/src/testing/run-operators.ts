@@ -204,7 +204,7 @@ export async function runOperators(
           : ours.includes(namespace) || installNamespaces.includes(namespace ?? ''),
       );
     }
-    await deleteNamespaces(c.admin, ours);
+    if (!c.keepsNamespaces) await deleteNamespaces(c.admin, ours);
   });
   await configure();
   const idle = (): Promise<void> =>
@@ -324,7 +324,7 @@ async function isGranted(client: Client, rule: PolicyRule, namespace: string | u
   return allowed;
 }
 
-/** deleteNamespaces removes the namespaces that the operators created: no other cleanup knows them. */
+/** deleteNamespaces removes the namespaces that the operators and the test created: no other cleanup knows them. */
 async function deleteNamespaces(admin: Client, ours: TestNames): Promise<void> {
   const { items } = await admin.list(Namespace);
   const left = items.filter(

@@ -80,7 +80,7 @@ function texts(
     case 'RepositoryNotFound':
       return [`${host} has no such repository${status}`, 'correct git.repo, or allow the credentials to read it'];
     case 'RefNotFound':
-      return [`${host} does not have the ref`, 'push it, or correct git.ref'];
+      return [`${host} does not have the ref`, 'push it, or correct spec.git.ref'];
     case 'CommitGone':
       return [`${host} does not provide the commit`, 'push it again, or choose another git.ref'];
     case 'HostUnreachable':

@@ -57,7 +57,7 @@ else {
       await fixture.remote.commit(FILES);
       const { connection } = await fixture.open();
       await expect(fixture.local.resolveRef('missing', { connection })).rejects.toMatchObject({
-        message: `RefNotFound: ${fixture.server.host} has neither a tag nor a branch missing; push it, or correct git.ref`,
+        message: `RefNotFound: ${fixture.server.host} has neither a tag nor a branch missing; push it, or correct spec.git.ref`,
       });
       await expect(fixture.local.resolveRef('--exec=x', { connection })).rejects.toMatchObject({
         reason: 'RefNotFound',

@@ -60,11 +60,11 @@ export async function resolveRefs(
   return result;
 }
 
-/** refNotFound returns the error for a ref that the remote does not have. */
-export function refNotFound(host: string, ref: string): GitError {
+/** refNotFound returns the error for a ref that the remote does not have. `correction` names the other way to repair it. */
+export function refNotFound(host: string, ref: string, correction = 'correct spec.git.ref'): GitError {
   return new GitError('RefNotFound', `${host} has neither a tag nor a branch ${ref}`, {
     host,
-    remedy: 'push it, or correct git.ref',
+    remedy: `push it, or ${correction}`,
   });
 }
 
