@@ -21,7 +21,7 @@ export interface IgnitionSyncMetricsOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** Whether gauges are labelled with namespace and name of the IgnitionSync. */
   readonly perObject: boolean;
-  /** Stops the collection of the aggregated metrics. */
+  /** Stops the collection of metrics. */
   readonly signal: AbortSignal;
 }
 
@@ -53,6 +53,7 @@ export class IgnitionSyncMetrics {
   readonly #waiting: Gauge;
   readonly #tokenExpiry: Gauge;
   readonly #lastSuccess: Gauge;
+  #countPending = (): number => 0;
 
   constructor({ metrics, clock, perObject, signal }: IgnitionSyncMetricsOptions) {
     this.#clock = clock;
@@ -89,9 +90,15 @@ export class IgnitionSyncMetrics {
       'When the token of a GitHub App that expires first does so. 0: there are none.',
     );
     this.#lastSuccess = gauge('last_success_timestamp_seconds', 'The last time when an IgnitionSync was ready.');
+    const pending = metrics.gauge({
+      name: 'ignition_sync_git_pending',
+      help: 'Repositories with git operations that run or wait.',
+    });
     this.#createAtZero();
-    if (perObject) return;
-    const collecting = metrics.collect(() => this.#setTotals());
+    const collecting = metrics.collect(() => {
+      pending.set(this.#countPending());
+      if (!perObject) this.#setTotals();
+    });
     signal.addEventListener('abort', () => collecting[Symbol.dispose](), { once: true });
   }
 
@@ -111,6 +118,11 @@ export class IgnitionSyncMetrics {
     this.#operations.add({ operation, result });
     this.#duration.observe(durationMs / 1_000, { operation });
     if (users > 1) this.#shared.add({}, users - 1);
+  }
+
+  /** observePending sets how repositories with git operations that run or wait are counted. */
+  observePending(count: () => number): void {
+    this.#countPending = count;
   }
 
   /** receivedBytes counts bytes of a Git server. */

@@ -94,6 +94,7 @@ async function setUp(context: SetupContext<Config>, { env = process.env }: Ignit
     observe: (report) => metrics.observeOperation(report),
     received: (bytes) => metrics.receivedBytes(bytes),
   });
+  metrics.observePending(() => sources.pending);
   const close = (): void => {
     sources[Symbol.asyncDispose]().catch((error: unknown) => log.warn('cannot remove the work folder', { error }));
   };

@@ -389,7 +389,7 @@ export class Agent {
       events.isAbout(metadata.crUID);
     }
     if (metadata !== undefined || decision.kind === 'problem')
-      reporter.reportAs(metadata?.plan[identity.podName]?.key ?? gatewayKey(identity.podName));
+      reporter.reportAs(metadata?.plan[identity.podName]?.key ?? gatewayKey(identity.podName), metadata?.statusUID);
     return decision;
   }
 

@@ -18,7 +18,7 @@ export type MetadataDraft = Omit<SyncMetadata, 'plan'>;
  * repository.
  */
 export function draftMetadata(
-  { object, deps }: SyncContext,
+  { object, key, deps, get }: SyncContext,
   options: {
     readonly state: SourceState;
     readonly stored: SyncMetadata | undefined;
@@ -49,6 +49,7 @@ export function draftMetadata(
     profiles,
     rollback: spec.rollback,
     crUID: uid,
+    statusUID: get(ConfigMap, { namespace: key.namespace, name: objectNames(key.name).status })?.metadata?.uid,
   };
 }
 

@@ -40,6 +40,8 @@ export interface SyncMetadata {
   readonly rollback: Rollback | undefined;
   /** The uid of the IgnitionSync, for events about it. */
   readonly crUID: string;
+  /** The uid of the status ConfigMap: agents report again to one that replaced it. Undefined if it is not known. */
+  readonly statusUID?: string | undefined;
 }
 
 const patterns = s.array(s.string().maxLength(512)).maxItems(256);
@@ -65,6 +67,7 @@ export function encodeMetadata(metadata: SyncMetadata): Record<string, string> {
     plan: canonicalJson(plan),
     rollback: rollback === undefined ? '' : canonicalJson(rollback),
     crUID: metadata.crUID,
+    statusUID: metadata.statusUID ?? '',
   };
 }
 
@@ -97,6 +100,7 @@ export function decodeMetadata(data: Readonly<Record<string, string>> | undefine
     plan: decodeJson('plan', field('plan'), rolloutPlan),
     rollback: rollback === '' ? undefined : decodeJson('rollback', rollback, rollbackSpec),
     crUID: field('crUID'),
+    statusUID: data?.statusUID || undefined,
   };
 }
 

@@ -9,6 +9,7 @@ import { ConfigMap, type ObjectKey, Pod, Secret } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
 import { VirtualClock } from '@bowline/machinery';
 import { findCondition } from '@bowline/runtime';
+import { createMetrics } from '@bowline/runtime/manager';
 import { expect } from 'vitest';
 import type { ServedRepository } from '../../../../test/support/git/git-repositories.ts';
 import { type GitServer, type GitServerOptions, startGitServer } from '../../../../test/support/git/git-server.ts';
@@ -66,12 +67,20 @@ export interface ControllerScenario extends Cluster, RunningOperators {
   lsRemotes(): number;
 }
 
+/** ControllerScenarioOptions configures the operator and its Git server. */
+export interface ControllerScenarioOptions extends Partial<OperatorsOptions & ClusterOptions> {
+  readonly gitServer?: GitServerOptions | undefined;
+  /** Whether git operations never end on purpose: then the time does not wait for them. Defaults to false. */
+  readonly isGitSlow?: boolean | undefined;
+}
+
 /** startControllerScenario starts the operator and a Git server with one commit in main. */
-export async function startControllerScenario(
-  options: Partial<OperatorsOptions & ClusterOptions> & { readonly gitServer?: GitServerOptions } = {},
-): Promise<ControllerScenario> {
-  const { gitServer, ...others } = options;
+export async function startControllerScenario(options: ControllerScenarioOptions = {}): Promise<ControllerScenario> {
+  const { gitServer, isGitSlow = false, metrics = createMetrics(), ...others } = options;
   const clock = new VirtualClock();
+  // Real processes must end before the time passes in which they have to.
+  const isIdle = async (): Promise<boolean> =>
+    isGitSlow || !/^ignition_sync_git_pending [1-9]/m.test(await metrics.render());
   const git = await startGitServer({ plain: true, ...gitServer });
   const repository = await git.repositories.create('plant.git');
   await repository.commit({ 'services/site/projects/overview/project.json': '{}' });
@@ -84,7 +93,7 @@ export async function startControllerScenario(
       'ignition-sync': { webhookReceiverPort: 0, ...(given?.['ignition-sync'] as object | undefined) },
     };
   };
-  const c = await cluster({ operators: [ignitionSync], prefix: 'ignition', clock, ...rest, config });
+  const c = await cluster({ operators: [ignitionSync], prefix: 'ignition', clock, metrics, isIdle, ...rest, config });
   c.onDispose(async () => await git[Symbol.asyncDispose]());
   const { admin, namespace } = c;
   const key = (name: string) => ({ namespace, name });

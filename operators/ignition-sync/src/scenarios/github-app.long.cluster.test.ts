@@ -15,6 +15,8 @@ beforeAll(async () => {
   c = await startControllerScenario({
     gitServer: { plain: false, auth: { username: 'x-access-token', password: TOKEN } },
     config: { 'ignition-sync': { githubApps: true } },
+    // One of its servers does not answer.
+    isGitSlow: true,
   });
   await c.secret('token', { value: TOKEN });
 });

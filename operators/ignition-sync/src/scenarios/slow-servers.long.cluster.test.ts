@@ -16,7 +16,10 @@ beforeAll(async () => {
   slow = await startGitServer({ plain: true });
   const repository = await slow.repositories.create('slow.git');
   await repository.commit({ a: '1' });
-  c = await startControllerScenario({ config: { 'ignition-sync': { workFolder, maxRepositoryMiB: 1 } } });
+  c = await startControllerScenario({
+    config: { 'ignition-sync': { workFolder, maxRepositoryMiB: 1 } },
+    isGitSlow: true,
+  });
   c.onDispose(async () => await slow[Symbol.asyncDispose]());
   c.onDispose(() => rm(workFolder, { recursive: true, force: true }));
 });

@@ -123,6 +123,11 @@ export class GitSources implements AsyncDisposable {
     return new GitSources(options, runner, folders);
   }
 
+  /** The number of sources with an operation that runs or waits. */
+  get pending(): number {
+    return this.#operations.pending;
+  }
+
   /** begin begins a run of the reconcile of an IgnitionSync, which its key identifies. */
   begin(user: string): SourceRun {
     const needs = this.#operations.needs(user);

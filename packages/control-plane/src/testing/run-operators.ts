@@ -63,6 +63,11 @@ export interface OperatorsOptions
   readonly wrapClient?: ((client: Client) => Client) | undefined;
   /** The address where probes are served; `manager.ports` holds the port. Defaults to none. */
   readonly healthAddress?: string | undefined;
+  /**
+   * Reports whether the operators have no work outside of their controllers, such as a process that they wait for.
+   * `idle` and `advanceTime` wait for it too. Defaults to true.
+   */
+  readonly isIdle?: (() => Promise<boolean>) | undefined;
   /** How webhooks are reached and certified. Defaults to a separate loopback port for every operator. */
   readonly webhooks?: TestWebhooks | undefined;
   /**
@@ -120,7 +125,8 @@ export async function runOperators(
   options: OperatorsOptions,
   ours: TestNames,
 ): Promise<RunningOperators> {
-  const { operators, modifyRbac = (manifests) => manifests, wrapClient = (client) => client, ...given } = options;
+  const { operators, modifyRbac = (manifests) => manifests, wrapClient = (client) => client, ...rest } = options;
+  const { isIdle: hasNoOtherWork = () => Promise.resolve(true), ...given } = rest;
   const { webhooks: serving = {}, signal, selectNamespaces, config: sections = {}, ...others } = given;
   const config = typeof sections === 'function' ? sections(c) : sections;
   const namespaces = await selectNamespaces?.(c);
@@ -208,7 +214,7 @@ export async function runOperators(
   });
   await configure();
   const idle = (): Promise<void> =>
-    waitFor('the operators to be idle', () => Promise.resolve(isIdle(current.manager)), signal);
+    waitFor('the operators to be idle', async () => (await hasNoOtherWork()) && isIdle(current.manager), signal);
   return {
     managerNamespace,
     requests,

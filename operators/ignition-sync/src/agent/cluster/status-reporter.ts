@@ -34,6 +34,8 @@ export class StatusReporter {
   readonly #name: string;
   readonly #wake: WakeSignal;
   #key: string | undefined;
+  /** The uid of the ConfigMap. Undefined if it is not known. */
+  #uid: string | undefined;
   /** Undefined until it was read. */
   #written: { readonly key: string; readonly value: string | undefined } | undefined;
   #base: ReportChange = {};
@@ -53,9 +55,15 @@ export class StatusReporter {
     return { ...this.#base, ...this.#changes };
   }
 
-  /** reportAs sets the key of the gateway. Nothing is written before. */
-  reportAs(key: string): void {
-    if (key === this.#key) return;
+  /**
+   * reportAs sets the key of the gateway, and the uid of the ConfigMap if it is known. Nothing is written before. A ConfigMap
+   * that replaced another one has no reports, and gets the last one again.
+   */
+  reportAs(key: string, uid: string | undefined): void {
+    const isReplaced = uid !== undefined && this.#uid !== undefined && uid !== this.#uid;
+    this.#uid = uid ?? this.#uid;
+    if (key === this.#key && !isReplaced) return;
+    if (isReplaced) this.#written = undefined;
     this.#key = key;
     this.#wake.wake();
   }
@@ -93,6 +101,7 @@ export class StatusReporter {
   /** Returns false if it has to be tried again. */
   async #write(signal: AbortSignal): Promise<boolean> {
     const key = this.#key;
+    const uid = this.#uid;
     if (key === undefined) return true;
     try {
       if (this.#written === undefined) await this.#read(key, signal);
@@ -103,7 +112,8 @@ export class StatusReporter {
       if (oldKey === key && oldValue === value) return this.#succeeded();
       const data = { ...(oldKey === key ? {} : { [oldKey]: null }), [key]: value };
       await this.#patch(data, signal);
-      this.#written = { key, value };
+      // Otherwise the ConfigMap was replaced meanwhile.
+      if (uid === this.#uid) this.#written = { key, value };
       return this.#succeeded();
     } catch (error) {
       if (!signal.aborted) this.#failed(error);

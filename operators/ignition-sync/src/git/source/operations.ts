@@ -90,6 +90,11 @@ export class Operations implements AsyncDisposable {
     for (const operation of [...(this.#users.get(user) ?? [])]) this.#remove(user, operation);
   }
 
+  /** The number of sources with an operation that runs or waits. */
+  get pending(): number {
+    return this.#running.size + [...this.#waiting].filter((source) => !source.running).length;
+  }
+
   /** The number of sources that are kept. */
   get size(): number {
     return this.#sources.size;
