@@ -10,9 +10,8 @@ import { keyIn, type Stored, storedFrom } from '../storage/stored.ts';
 import { type RequestContext, resourceName, reviewParts } from './context.ts';
 import { readInteger } from './list-options.ts';
 import { isRemovable } from './update.ts';
+import { WriteAttempts } from './write-attempts.ts';
 
-/** How often a deletion without a resource version is retried because the object changed meanwhile. */
-const MAX_ATTEMPTS = 5;
 const OPTIONS_SCHEMA = schemaFor('v1', 'DeleteOptions');
 const FOREGROUND = 'foregroundDeletion';
 const ORPHAN = 'orphan';
@@ -125,7 +124,7 @@ export async function deleteObject(
 ): Promise<Deleted> {
   const { storage, resource, admission, clock } = context;
   const key = keyIn(resource.scope === 'Namespaced' ? namespace : '', name);
-  for (let attempt = 1; ; attempt++) {
+  for (const attempts = new WriteAttempts(context); ; attempts.repeat()) {
     const stored = storage.get(resource.collection, key);
     if (!stored) throw notFound(resourceName(context), name);
     const state = viewed(resource, stored);
@@ -159,7 +158,7 @@ export async function deleteObject(
         : storage.update(resource.collection, key, stored.revision, object);
       if (next) return { isGone: false, stored: viewed(resource, next) };
     }
-    if (options.resourceVersion !== undefined || attempt >= MAX_ATTEMPTS) throw conflict(resourceName(context), name);
+    if (options.resourceVersion !== undefined) throw conflict(resourceName(context), name);
   }
 }
 

@@ -7,10 +7,8 @@ import type { ApiResource, Draft, Strategy, WriteContext } from '../registry/api
 import { badRequest, conflict, invalid, notFound, otherNamespace, StatusError } from '../status/api-status.ts';
 import { keyOf, type RequestContext, resourceName, reviewParts } from './context.ts';
 import { countsGenerations, problemsOf, refuseInvalid, type WriteResult } from './create.ts';
+import { WriteAttempts } from './write-attempts.ts';
 import type { WriteOptions } from './write-options.ts';
-
-/** How often a change without a resource version is repeated because the object changed meanwhile. */
-const MAX_ATTEMPTS = 5;
 
 /** Revision configures how an object is changed. */
 export interface Revision {
@@ -35,7 +33,7 @@ export async function updateObject(
 ): Promise<WriteResult> {
   const { resource, info, storage } = context;
   const key = keyOf(context);
-  for (let attempt = 1; ; attempt++) {
+  for (const attempts = new WriteAttempts(context); ; attempts.repeat()) {
     const stored = storage.get(resource.collection, key);
     if (!stored) throw notFound(resourceName(context), info.name);
     const state = viewed(resource, stored);
@@ -54,7 +52,7 @@ export async function updateObject(
       ? storage.remove(resource.collection, key, stored.revision, object)
       : storage.update(resource.collection, key, stored.revision, object);
     if (result) return { isNew: false, stored: viewed(resource, result), draft: object };
-    if (!revision.mayRetry || attempt >= MAX_ATTEMPTS) throw conflict(resourceName(context), info.name);
+    if (!revision.mayRetry) throw conflict(resourceName(context), info.name);
   }
 }
 

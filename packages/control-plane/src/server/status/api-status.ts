@@ -153,6 +153,12 @@ export function versionTooLarge(requested: number, current: number): StatusError
   });
 }
 
+/** timedOut reports that the server stopped working on a request that took too long. */
+export function timedOut(): StatusError {
+  const message = 'Timeout: request did not complete within requested timeout - context deadline exceeded';
+  return new StatusError(504, 'Timeout', message, {});
+}
+
 /** unsupportedMediaType reports that the server does not read the format of the body. */
 export function unsupportedMediaType(accepted: readonly string[]): StatusError {
   const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
