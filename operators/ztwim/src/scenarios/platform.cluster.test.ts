@@ -167,19 +167,26 @@ async function untilClusterName(name: string): Promise<void> {
   await c.idle();
 }
 
-/** The generations of the workloads of server, agents and provider: each new template increases its own by one. */
+/** The workloads of server, agents and provider. Each new template increases the generation of its own by one. */
+const WORKLOADS: readonly (readonly [Resource<KubernetesObject>, string])[] = [
+  [StatefulSet, SERVER],
+  [DaemonSet, AGENT],
+  [Deployment, OIDC_PROVIDER],
+];
+
 async function generations(): Promise<readonly number[]> {
-  const workloads = [
-    await c.admin.get(StatefulSet, inOperands(SERVER)),
-    await c.admin.get(DaemonSet, inOperands(AGENT)),
-    await c.admin.get(Deployment, inOperands(OIDC_PROVIDER)),
-  ];
+  const workloads = await Promise.all(WORKLOADS.map(([kind, name]) => c.admin.get(kind, inOperands(name))));
   return workloads.map(({ metadata }) => metadata?.generation ?? 0);
 }
 
-/** untilGenerations waits for templates, which follow the configuration, and that no more of them come. */
+/**
+ * untilGenerations waits for templates, and that no more of them come. A run writes them after the configuration, and may
+ * have failed in between: then it is repeated after some of the operator's time.
+ */
 async function untilGenerations(expected: readonly number[]): Promise<void> {
-  await expect.poll(generations).toEqual(expected);
+  for (const [index, [kind, name]] of WORKLOADS.entries()) {
+    await c.until(kind, inOperands(name), ({ metadata }) => (metadata?.generation ?? 0) >= (expected[index] ?? 0));
+  }
   await c.idle();
   expect(await generations()).toEqual(expected);
 }
