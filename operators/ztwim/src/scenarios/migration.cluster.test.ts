@@ -1,5 +1,5 @@
 import { ConfigMap, DaemonSet, Deployment, type KubernetesObject, StatefulSet } from '@bowline/kubernetes';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFiles } from '../../../../apps/bowline/src/testing/child-process.test-support.ts';
 import { bowline } from '../../../../apps/bowline/src/testing/test-operators.test-support.ts';
 import type { MigrationPhase } from '../api/migration-phases.ts';
@@ -22,15 +22,33 @@ const ISSUER = { jwtIssuer: 'https://oidc.legacy.io' };
 const DATABASE = { databaseType: 'postgres', connectionString: `postgres://spire:${PASSWORD}@db/spire` };
 
 const process = new KilledProcess();
+/** Shared by the tests, which each start from a migrated install or from one that is not. After a failure it is replaced. */
 let c: ZtwimCluster;
+let isUsable = false;
 /** The specs before and after the migration. */
 let legacy: readonly unknown[];
-let migrated: readonly unknown[];
+let migrated: readonly unknown[] | undefined;
 let kubeconfig: string;
-let files: Awaited<ReturnType<typeof temporaryFiles>>;
+const nothing = (): Promise<void> => Promise.resolve();
+let dispose = nothing;
 
-beforeAll(async () => {
+beforeEach(async ({ onTestFailed }) => {
+  if (!isUsable) {
+    await stop();
+    await start();
+  }
+  isUsable = true;
+  onTestFailed(() => {
+    isUsable = false;
+  });
+});
+afterAll(stop);
+
+/** start starts an install that is not migrated. */
+async function start(): Promise<void> {
+  process.limit();
   c = await ztwimCluster({ leaderElection: false, wrapClient: (client) => process.through(client) });
+  dispose = async () => c[Symbol.asyncDispose]();
   await c.createOne(SpireServer, { ...VALUES, ...ISSUER, datastore: DATABASE });
   await c.createOne(SpireAgent, { trustDomain: VALUES.trustDomain, clusterName: VALUES.clusterName });
   await c.createOne(SpiffeCSIDriver);
@@ -41,22 +59,49 @@ beforeAll(async () => {
   await untilPhase('Disabled');
   await settle();
   legacy = await specs();
-  files = await temporaryFiles();
+  const files = await temporaryFiles();
+  c.onDispose(async () => files[Symbol.asyncDispose]());
   kubeconfig = await files.write('kubeconfig', JSON.stringify(await c.kubeconfig('admin')));
-});
-afterAll(async () => {
-  await files[Symbol.asyncDispose]();
-  await c[Symbol.asyncDispose]();
-});
+}
+
+async function stop(): Promise<void> {
+  const last = dispose;
+  dispose = nothing;
+  await last();
+}
+
+/** isMigrated reports whether the values are moved. */
+async function isMigrated(): Promise<boolean> {
+  const { spec } = await c.admin.get(ZeroTrustWorkloadIdentityManager, KEY);
+  return spec.trustDomain !== undefined;
+}
+
+/** startMigrated starts from a migrated install. */
+async function startMigrated(): Promise<void> {
+  if (!(await isMigrated())) await bring('run');
+  migrated = await specs();
+}
+
+/** startLegacy starts from an install that is not migrated, but whose specs after a migration are known. */
+async function startLegacy(): Promise<void> {
+  if (migrated === undefined) await startMigrated();
+  if (await isMigrated()) await bring('rollback');
+}
+
+/** bring migrates, or rolls back, before a test. The test gets a new process, which may report as many events as any. */
+async function bring(action: 'run' | 'rollback'): Promise<void> {
+  expect(await migrate(action, '--yes')).toMatchObject({ code: 0 });
+  await settle();
+  await c.restart();
+  await settle();
+}
 
 /** migrate runs the command, and returns its result and its data. */
 async function migrate(...args: readonly string[]) {
   const registry = { ztwim: { summary: 'SPIRE', load: () => Promise.resolve(ztwim) } };
-  const {
-    code,
-    out: stdout,
-    err: stderr,
-  } = await bowline(['ztwim', 'migrate', ...args, '--kubeconfig', kubeconfig, '-o', 'json'], { registry });
+  const running = bowline(['ztwim', 'migrate', ...args, '--kubeconfig', kubeconfig, '-o', 'json'], { registry });
+  // It waits for the operator.
+  const { code, out: stdout, err: stderr } = await c.during(running);
   return { code, stderr, data: stdout === '' ? undefined : (JSON.parse(stdout) as unknown) };
 }
 
@@ -160,6 +205,7 @@ describe('the migration of an install whose operands have the values', () => {
   });
 
   it('scenario 45 is rolled back byte for byte, and stays so', async () => {
+    await startMigrated();
     const before = await templates();
     const result = await migrate('rollback', '--yes');
     expect(result).toMatchObject({ code: 0, data: { phase: 'RolledBack', backup: BACKUP } });
@@ -175,6 +221,7 @@ describe('the migration of an install whose operands have the values', () => {
   });
 
   it('scenario 45 keeps what users have changed since, and refuses to change values in use', async () => {
+    await startLegacy();
     expect(await migrate('run', '--yes')).toMatchObject({ code: 0, data: { phase: 'Completed', backup: BACKUP } });
     const patch = (spec: object) => c.admin.patch(SpireAgent, KEY, { type: 'merge', body: { spec } });
     await patch({ logLevel: 'debug' });
@@ -194,8 +241,10 @@ describe('the migration of an install whose operands have the values', () => {
   });
 
   it('scenario 46 has the same result if the operator is killed after every write of it, and every other of its rollback', async () => {
+    await startLegacy();
     const before = await templates();
-    await c.admin.delete(ConfigMap, { namespace: OPERANDS, name: BACKUP });
+    const backup = { namespace: OPERANDS, name: BACKUP };
+    if (await c.admin.find(ConfigMap, backup)) await c.admin.delete(ConfigMap, backup);
     for (const [value, phase, result, writes] of [
       ['run', 'Completed', migrated, 1],
       ['rollback', 'RolledBack', legacy, 2],
@@ -210,6 +259,7 @@ describe('the migration of an install whose operands have the values', () => {
   });
 
   it('scenario 44 lists values that disagree, and changes nothing', async () => {
+    await startLegacy();
     await removeWebhooks(c);
     const body = { spec: { trustDomain: 'other.io' } };
     const isAccepted = () =>

@@ -8,7 +8,6 @@ import {
 import type { KubernetesObject, Resource } from '@bowline/kubernetes';
 import { VirtualClock } from '@bowline/machinery';
 import type { Operator } from '@bowline/runtime';
-import { isConflict } from '@bowline/runtime/client';
 import { expect } from 'vitest';
 import { SINGLETON } from '../api/names.ts';
 import { SpiffeCSIDriver } from '../api/spiffe-csi-driver.ts';
@@ -58,7 +57,12 @@ export interface ZtwimCluster extends Cluster, RunningOperators {
   createAll(specs?: Specs): Promise<void>;
   /** createOne creates one of the five objects. */
   createOne<T extends KubernetesObject>(kind: Resource<T>, spec?: object): Promise<T>;
-  /** changeSpec patches the spec of one of the five objects, also while the operator writes to it. */
+  /**
+   * during waits for the end of some work that waits for the operator, and lets the operator's time pass meanwhile: a run
+   * that failed is repeated only then.
+   */
+  during<T>(work: Promise<T>): Promise<T>;
+  /** changeSpec patches the spec of one of the five objects. */
   changeSpec(kind: Resource<KubernetesObject>, spec: object): Promise<void>;
   /** untilRemoved waits until one of the five objects is gone. Meanwhile the operator's time passes too. */
   untilRemoved(kind: Resource<KubernetesObject>): Promise<void>;
@@ -97,14 +101,9 @@ export async function ztwimCluster(options: ZtwimClusterOptions = {}): Promise<Z
       await own.createOne(SpiffeCSIDriver, csi);
       await own.createOne(SpireOIDCDiscoveryProvider, oidc);
     },
+    during: (work) => time.during(work),
     async changeSpec(kind, spec) {
-      const patch = () => c.admin.patch(kind, { name: SINGLETON }, { type: 'merge', body: { spec } });
-      // The API server gives up when the object changes during five attempts, each of which calls webhooks.
-      await patch().catch(async (error: unknown) => {
-        if (!isConflict(error)) throw error;
-        await c.idle();
-        await patch();
-      });
+      await c.admin.patch(kind, { name: SINGLETON }, { type: 'merge', body: { spec } });
     },
     async untilRemoved(kind) {
       await expect
