@@ -355,7 +355,10 @@ describe('a receiver that stops', () => {
     await vi.waitFor(() => expect(calls).toHaveLength(1));
     await new Promise((resolve) => setImmediate(resolve));
     const stopping = stop();
-    await expect(send({ ref: 'v2' })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    // It is reset if another thread starts a process at that moment, which has a copy of the listening socket for a while.
+    await expect(send({ ref: 'v2' })).rejects.toMatchObject({
+      code: expect.stringMatching(/^ECONN(?:REFUSED|RESET)$/),
+    });
     complete();
     expect(await reply).toMatchObject({ status: 200, headers: { connection: 'close' } });
     await stopping;
