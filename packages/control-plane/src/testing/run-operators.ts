@@ -173,6 +173,8 @@ export async function runOperators(
         address: '127.0.0.1:0',
         reachedAt: serving.reachedAt === 'services' ? undefined : 'loopback',
         certificates: serving.certificates,
+        // The webhooks outlive the operators' own requests, and a test that stops operators sends none meanwhile.
+        lingerMs: 0,
       }),
       namespace: managerNamespace,
       healthAddress: others.healthAddress ?? '0',

@@ -16,7 +16,7 @@ export interface LeaderElectionOptions extends Partial<LeaseTiming> {
 /** WebhookServing configures how the webhooks of an operator are served and called; see `WebhooksOptions`. */
 export type WebhookServing = Pick<
   WebhooksOptions,
-  'address' | 'reachedAt' | 'certificates' | 'configurations' | 'onlyNamespaces'
+  'address' | 'reachedAt' | 'certificates' | 'configurations' | 'onlyNamespaces' | 'lingerMs'
 >;
 
 /** ManagerOptions configures a process that runs operators. */

@@ -47,6 +47,7 @@ export async function runWebhooks(options: WebhooksOptions): Promise<RunningWebh
     maxBodyBytes: options.maxBodyBytes ?? 8 * 1024 * 1024,
     maxInFlight: options.maxInFlight ?? 64,
     maxRequestsPerConnection: options.maxRequestsPerConnection ?? 1000,
+    lingerMs: options.lingerMs ?? 500,
     drainMs: options.drainMs ?? 10_000,
     wire,
     log,

@@ -65,6 +65,7 @@ export async function start(webhooks: readonly Webhook[], options: StartOptions 
     maxBodyBytes: 4096,
     maxInFlight: 2,
     maxRequestsPerConnection: 100,
+    lingerMs: 500,
     drainMs: 5_000,
     wire,
     log,

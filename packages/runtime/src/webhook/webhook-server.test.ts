@@ -218,18 +218,18 @@ it('completes active requests when it stops, accepts no new ones and leaves no s
   expect(Object.keys(agent.freeSockets)).toEqual([]);
 });
 
-it('closes connections that stay unused after the stop', async () => {
+it.each([500, 0])('closes connections that stay unused for %i ms after the stop', async (lingerMs) => {
   const wire = new VirtualClock();
-  const { send, close, agent } = await start([gate(() => admit())], { wire });
+  const { send, close, agent } = await start([gate(() => admit())], { wire, lingerMs });
   await send(review());
   const stopped = close();
   let ended = false;
   void stopped.then(() => {
     ended = true;
   });
-  await wire.advance(499);
+  if (lingerMs > 0) await wire.advance(lingerMs - 1);
   expect([ended, Object.keys(agent.freeSockets).length]).toEqual([false, 1]);
-  await wire.advance(1);
+  await wire.advance(lingerMs > 0 ? 1 : 0);
   await stopped;
 });
 

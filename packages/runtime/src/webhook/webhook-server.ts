@@ -39,8 +39,6 @@ const TLS = { minVersion: 'TLSv1.2' } as const;
 const MAX_CONNECTIONS = 1000;
 /** How much of an unwanted body is drained: reading on is pointless because the response has been sent already. */
 const UNWANTED_BODY_BYTES = 1024 * 1024;
-/** How long a closed site still serves requests, because one may be in flight. */
-const LINGER_MS = 500;
 
 /**
  * WebhookServer serves webhooks over HTTPS with HTTP/1.1 only: through a Service the API server uses nothing else
@@ -168,9 +166,9 @@ export class WebhookServer {
   /** #leave closes one of several sites. Its connections stay open: requests to other sites may use them. */
   async #leave(site: SiteOptions, requests: WebhookRequests): Promise<void> {
     const { wire } = this.#options;
-    using _drain = wire.setTimer(Math.max(site.drainMs, LINGER_MS), () => requests.cancel());
+    using _drain = wire.setTimer(Math.max(site.drainMs, site.lingerMs), () => requests.cancel());
     // The others may close meanwhile, and the server with them.
-    await wire.sleep(LINGER_MS, this.#closed.signal).catch(() => undefined);
+    await wire.sleep(site.lingerMs, this.#closed.signal).catch(() => undefined);
     this.#remove(site, requests);
     await requests.idle();
   }
@@ -189,9 +187,11 @@ export class WebhookServer {
     const closed = new Promise<void>((resolve) => {
       NetServer.prototype.close.call(this.#server, () => resolve());
     });
-    const drainMs = Math.max(LINGER_MS, ...[...this.#sites.keys()].map((site) => site.drainMs));
+    const sites = [...this.#sites.keys()];
+    const lingerMs = Math.max(...sites.map((site) => site.lingerMs));
+    const drainMs = Math.max(lingerMs, ...sites.map((site) => site.drainMs));
     // From now on a connection is closed with its next response; one that stays unused is cut.
-    using _linger = wire.setTimer(LINGER_MS, () => this.#sockets.closeUnused());
+    using _linger = wire.setTimer(lingerMs, () => this.#sockets.closeUnused());
     using _drain = wire.setTimer(drainMs, () => {
       for (const requests of this.#sites.values()) requests.cancel();
       this.#sockets.closeAll();

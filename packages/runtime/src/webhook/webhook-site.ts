@@ -10,6 +10,8 @@ export interface SiteOptions extends WebhookRequestsOptions {
    * handshake.
    */
   readonly names: readonly string[];
+  /** How long a closed site still serves requests, because one may be in flight. */
+  readonly lingerMs: number;
   /** How long active reviews may take once the site closes. */
   readonly drainMs: number;
 }

@@ -99,6 +99,11 @@ export interface WebhooksOptions {
    * to 1000.
    */
   readonly maxRequestsPerConnection?: number | undefined;
+  /**
+   * How long requests are still served once the signal is aborted, because API servers may have sent one before. 0 is
+   * for tests that send none at that time. Defaults to 500 ms.
+   */
+  readonly lingerMs?: number | undefined;
   /** How long active reviews may take once the signal is aborted. Defaults to 10 s. */
   readonly drainMs?: number | undefined;
   /** The clock passed to handlers. Defaults to the system clock. */

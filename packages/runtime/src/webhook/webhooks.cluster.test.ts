@@ -54,6 +54,7 @@ async function serve(
   const stop = new AbortController();
   const caching = cache.run(stop.signal);
   const running = await startWebhooks({
+    lingerMs: 0,
     ...common,
     namespace,
     client,
