@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ManagerConfig } from '../config/manager-config.ts';
 import { resolveSettings } from '../config/settings.ts';
-import { freePort, temporaryFiles } from '../testing/child-process.test-support.ts';
+import { temporaryFiles } from '../testing/child-process.test-support.ts';
 import { badge, bowline } from '../testing/test-operators.test-support.ts';
 import { managerOptions } from './run-manager.ts';
 
@@ -66,7 +66,8 @@ describe('bowline run', () => {
     expect([nowhere.code, nowhere.err]).toEqual([1, expect.stringContaining('no kubeconfig at /nowhere/kubeconfig')]);
 
     // YAML, as in most kubeconfigs.
-    const server = `https://127.0.0.1:${await freePort()}`;
+    // No program listens on this port.
+    const server = 'https://127.0.0.1:1';
     const kubeconfig = await files.write(
       'kubeconfig',
       `clusters: [{ name: a, cluster: { server: '${server}' } }]\ncontexts: [{ name: a, context: { cluster: a } }]\ncurrent-context: a\n`,

@@ -333,7 +333,8 @@ describe('scan locks', () => {
     await r.folder.gateway.change({ refuseConnections: true });
     const result = await r.client.lockScans('projects', signal);
     expect(result.isHeld).toBe(false);
-    expect(result.reason).toContain('ECONNREFUSED');
+    // It is reset if another thread starts a process at that moment, which has a copy of the listening socket for a while.
+    expect(result.reason).toMatch(/ECONN(?:REFUSED|RESET)/);
   });
 });
 
