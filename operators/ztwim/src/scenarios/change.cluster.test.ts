@@ -75,6 +75,14 @@ async function untilServer(text: string): Promise<void> {
   );
 }
 
+async function untilAgentFile(text: string): Promise<void> {
+  await c.until(
+    ConfigMap,
+    { namespace: OPERANDS, name: 'spire-agent' },
+    ({ data }) => data?.['agent.conf']?.includes(text) ?? false,
+  );
+}
+
 async function untilProvider(trustDomain: string): Promise<void> {
   await c.until(
     ConfigMap,
@@ -97,11 +105,7 @@ describe('a change of', () => {
     await c.until(SpireAgent, KEY, ({ spec }) => spec.clusterName === 'staging');
     await untilEvent(c, 'ZeroTrustWorkloadIdentityManager', 'ConfigPropagated', 'SpireAgent');
     await untilServer('"staging"');
-    await c.until(
-      ConfigMap,
-      { namespace: OPERANDS, name: 'spire-agent' },
-      ({ data }) => data?.['agent.conf']?.includes('staging') ?? false,
-    );
+    await untilAgentFile('"staging"');
     await c.untilReason(ZeroTrustWorkloadIdentityManager, 'Ready', 'Ready');
     await c.idle();
     const [server = 0, agent = 0, csi, oidc] = before;
@@ -132,6 +136,8 @@ describe('a change of', () => {
     const since = Date.now();
     await change({ trustDomain: 'other.io' });
     await untilProvider('other.io');
+    // The run writes the workload after the file.
+    await c.idle();
     const { plugins } = await file('spire-server', 'server.conf');
     expect(JSON.stringify(plugins)).toContain('"/run/spire/data/datastore-other.io.sqlite3"');
     expect(JSON.stringify(plugins)).toContain('"/run/spire/data/keys-other.io.json"');
@@ -184,7 +190,9 @@ describe('a change of', () => {
     );
     expect(old.metadata?.deletionTimestamp).toBeUndefined();
     await untilServer('"config_map": "new-bundle"');
-    const { rules } = await c.admin.get(Role, { namespace: OPERANDS, name: 'spire-bundle' });
+    const { rules } = await c.until(Role, { namespace: OPERANDS, name: 'spire-bundle' }, (role) =>
+      Boolean(role.rules?.some(({ resourceNames }) => resourceNames?.includes('new-bundle'))),
+    );
     expect(rules?.map(({ resourceNames }) => resourceNames)).toEqual([['new-bundle']]);
     await c.until(DaemonSet, { namespace: OPERANDS, name: 'spire-agent' }, ({ spec }) =>
       Boolean(spec?.template.spec?.volumes?.some(({ configMap }) => configMap?.name === 'new-bundle')),
@@ -235,8 +243,10 @@ describe('a change of', () => {
     await c.until(SpireServer, KEY, ({ spec }) => spec.clusterName === 'edit-19');
     await c.advanceTime(10 * PACE_MS, PACE_MS);
     await untilServer('"edit-19"');
+    // It follows the server, whose pods are replaced first.
+    await untilAgentFile('"edit-19"');
     await c.untilReason(ZeroTrustWorkloadIdentityManager, 'Ready', 'Ready');
-    expect(JSON.stringify(await file('spire-agent', 'agent.conf'))).toContain('"edit-19"');
+    await c.idle();
     const [server = 0, agent = 0, csi = 0, oidc = 0] = (await generations()).map(
       (after, i) => after - (before[i] ?? 0),
     );
