@@ -188,7 +188,7 @@ export class WebhookServer {
       NetServer.prototype.close.call(this.#server, () => resolve());
     });
     const sites = [...this.#sites.keys()];
-    const lingerMs = Math.max(...sites.map((site) => site.lingerMs));
+    const lingerMs = Math.max(0, ...sites.map((site) => site.lingerMs));
     const drainMs = Math.max(lingerMs, ...sites.map((site) => site.drainMs));
     // From now on a connection is closed with its next response; one that stays unused is cut.
     using _linger = wire.setTimer(lingerMs, () => this.#sockets.closeUnused());
