@@ -38,6 +38,15 @@ describe.skipIf('skippedBecause' in git)('the injected sidecar', () => {
     const second = await c.push({ [SOURCE]: '{"version": 2}' });
     await c.untilSynced(second);
     expect(await agent.read(VIEW)).toBe('{"version": 2}');
+
+    // The gateway has nothing to sync, but nothing is known about it any more.
+    await c.admin.delete(ConfigMap, c.key(objectNames(CR).status));
+    await c.untilReport(({ syncedCommit }) => syncedCommit === second);
+    const { spec } = await c.admin.get(IgnitionSync, c.key(CR));
+    await c.admin.delete(IgnitionSync, c.key(CR));
+    await c.untilGone(IgnitionSync, c.key(CR));
+    await c.admin.create(IgnitionSync, { metadata: c.key(CR), spec });
+    await c.untilSynced(second);
     expect(await agent.running.stop()).toEqual({ code: 0, signal: null });
   });
 
