@@ -15,7 +15,17 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
  * @param {{ readonly entry: string; readonly folder: string }} options the entry is relative to the repository
  * @returns {Promise<string>} the path of bowline.js
  */
-export async function bundle({ entry, folder }) {
+export async function bundle(options) {
+  return (await bundleWithInputs(options)).main;
+}
+
+/**
+ * bundleWithInputs is `bundle`, and also returns the source files that the bundle consists of, relative to the repository.
+ *
+ * @param {{ readonly entry: string; readonly folder: string }} options
+ * @returns {Promise<{ readonly main: string; readonly inputs: readonly string[] }>}
+ */
+export async function bundleWithInputs({ entry, folder }) {
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: { bowline: entry },
@@ -48,5 +58,5 @@ export async function bundle({ entry, folder }) {
   }
   const main = join(folder, 'bowline.js');
   chmodSync(main, 0o755);
-  return main;
+  return { main, inputs: Object.keys(metafile.inputs) };
 }

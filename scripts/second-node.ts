@@ -3,14 +3,15 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** The current LTS, tested in addition to the oldest supported Node. */
-const version = '24.21.0';
+/** secondNodeVersion is the current LTS, tested in addition to the oldest supported Node, and the Node of the images. */
+export const secondNodeVersion = '24.21.0';
 
 /**
  * secondNode returns the path of the second supported Node version, taken from its npm package and cached outside the
  * work tree.
  */
 export function secondNode(): { version: string; program: string } {
+  const version = secondNodeVersion;
   const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'bowline', 'node');
   const folder = join(cache, version);
   const program = join(folder, 'package/bin/node');
