@@ -22,6 +22,7 @@ export function bowlineContent(time: number): BowlineContent {
   return {
     name: 'bowline',
     time,
+    recipe: ['bowline-layer.ts'],
     bundled,
     async stage(root) {
       const work = await mkdtemp(join(tmpdir(), 'bowline-bundle-'));

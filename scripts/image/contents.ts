@@ -40,7 +40,6 @@ export const OMITTED: Readonly<Record<string, string>> = {
   perl: 'for commands of git that are not used',
   'readline-common': 'settings of interactive programs',
   'libsasl2-modules-db': 'a database of users, for servers',
-  'libglib2.0-0': 'for desktop notifications of OpenSC',
 };
 
 /** Folders and files of packages that an image does not need, as patterns of GNU tar. Copyright files stay. */

@@ -30,6 +30,8 @@ export interface LayerContent {
   readonly name: string;
   /** The time of all files, in seconds since 1970. */
   readonly time: number;
+  /** The files of this folder that determine the content, in addition to the inputs. */
+  readonly recipe: readonly string[];
   /** stage writes the files to a folder and returns their licences. */
   stage(root: string): Promise<string>;
 }
@@ -64,7 +66,7 @@ export async function cachedLayer(
   inputs: readonly string[],
   log: (line: string) => void,
 ): Promise<Layer> {
-  const key = createHash('sha256').update(JSON.stringify([content.name, content.time, inputs, recipe()]));
+  const key = createHash('sha256').update(JSON.stringify([content.name, content.time, inputs, recipeOf(content)]));
   const layers = await imageCache('layers');
   const folder = join(layers, `${content.name}-${key.digest('hex').slice(0, 16)}`);
   const description = join(folder, 'layer.json');
@@ -117,9 +119,6 @@ async function normaliseModes(root: string): Promise<void> {
   }
 }
 
-/** The files that determine the content of a cached layer, in addition to its inputs. */
-const RECIPE = ['layer.ts', 'contents.ts', 'unpack-packages.ts', 'system-layer.ts', 'node-layer.ts', 'pkcs11-layer.ts'];
-
-function recipe(): readonly string[] {
-  return RECIPE.map((name) => readFileSync(fileURLToPath(new URL(name, import.meta.url)), 'utf8'));
+function recipeOf({ recipe }: LayerContent): readonly string[] {
+  return ['layer.ts', ...recipe].map((name) => readFileSync(fileURLToPath(new URL(name, import.meta.url)), 'utf8'));
 }

@@ -16,6 +16,7 @@ export function nodeContent(platform: Platform, lock: PackageLock): LayerContent
   return {
     name: 'node',
     time: Date.parse(lock.date) / 1000,
+    recipe: ['node-layer.ts'],
     async stage(root) {
       const work = await mkdtemp(join(await imageCache(), 'node-'));
       try {

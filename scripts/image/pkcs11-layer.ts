@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PKCS11JS } from '../../operators/hsm-secrets/src/pkcs11/load-pkcs11.ts';
 import { ensurePkcs11js } from '../../test/support/pkcs11js/ensure-pkcs11js.ts';
@@ -8,7 +8,7 @@ import { ImageError } from './image-error.ts';
 import type { Platform } from './image-options.ts';
 import { cachedLayer, type Layer, type LayerContent } from './layer.ts';
 import type { PackageLock } from './package-lock.ts';
-import { licenceEntry, unpackPackages } from './unpack-packages.ts';
+import { licenceEntry, ROOT_LINKS, unpackPackages } from './unpack-packages.ts';
 
 /** The files of pkcs11js that are used at run time. */
 const BINARY = 'build/Release/pkcs11.node';
@@ -20,9 +20,12 @@ export function pkcs11Content(platform: Platform, lock: PackageLock, log: (line:
   return {
     name: 'pkcs11',
     time: Date.parse(lock.date) / 1000,
+    recipe: ['contents.ts', 'unpack-packages.ts', 'pkcs11-layer.ts'],
     async stage(root) {
       const source = await builtPkcs11js(log);
       const licences = await unpackPackages(root, packages, await debianFiles(platform, packages, log));
+      // The layer below has them.
+      for (const name of ROOT_LINKS) await rm(join(root, name));
       const folder = join(root, 'usr/lib/node_modules', PKCS11JS.name);
       for (const name of PACKAGE_FILES) {
         await mkdir(dirname(join(folder, name)), { recursive: true });

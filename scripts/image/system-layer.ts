@@ -33,6 +33,7 @@ export function systemContent(platform: Platform, lock: PackageLock, log: (line:
   return {
     name: 'system',
     time: Date.parse(lock.date) / 1000,
+    recipe: ['contents.ts', 'unpack-packages.ts', 'system-layer.ts'],
     async stage(root) {
       const licences = await unpackPackages(root, packages, await debianFiles(platform, packages, log));
       await writeCertificates(root);

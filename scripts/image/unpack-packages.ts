@@ -6,8 +6,8 @@ import type { LockedPackage } from './package-lock.ts';
 
 /** The first bytes of a binary program. */
 const ELF = Buffer.from('\x7fELF', 'latin1');
-/** The folders of the root that are links in Debian. */
-const LINKS = ['bin', 'lib', 'lib64', 'sbin'];
+/** ROOT_LINKS are the folders of the root that are links in Debian. */
+export const ROOT_LINKS = ['bin', 'lib', 'lib64', 'sbin'];
 
 /**
  * unpackPackages unpacks packages into a folder as dpkg would, without their scripts and what an image does not need, and returns
@@ -18,7 +18,7 @@ export async function unpackPackages(
   packages: readonly LockedPackage[],
   files: readonly string[],
 ): Promise<string> {
-  for (const name of LINKS) {
+  for (const name of ROOT_LINKS) {
     await mkdir(join(root, 'usr', name), { recursive: true });
     await symlink(`usr/${name}`, join(root, name));
   }

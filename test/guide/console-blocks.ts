@@ -34,6 +34,8 @@ function parse(block: string): readonly Step[] {
 /** Parts of the output that differ between two runs and are irrelevant for the guide. */
 const volatile: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>'],
+  [/\bsha256:[0-9a-f]{64}\b/g, '<digest>'],
+  [/\b\d+\.\d MB\b/g, '<size>'],
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uid>'],
   [/\b([0-9A-F]{2}:){31}[0-9A-F]{2}\b/g, '<fingerprint>'],
   [/\b10\.\d+\.\d+\.\d+\b/g, '<ip>'],

@@ -1,5 +1,7 @@
 import { installTools, toolSets } from '../kubectl/tools.ts';
 import { ensureOpenSsh } from './git/ensure-openssh.ts';
+import { ensureImageLayers } from './image/ensure-image-layers.ts';
+import { ensureImageTools } from './image/ensure-image-tools.ts';
 import { ensureKubelet } from './kubelet/ensure-kubelet.ts';
 import { ensureMoto } from './moto/ensure-moto.ts';
 import { ensurePkcs11js } from './pkcs11js/ensure-pkcs11js.ts';
@@ -18,6 +20,8 @@ export async function prepareTools(): Promise<void> {
   await ensureSoftHsm();
   await ensureOpenSsh();
   await ensurePkcs11js();
+  await ensureImageTools();
+  await ensureImageLayers();
   await spirePrograms();
   for (const set of toolSets) await installTools(set);
 }
