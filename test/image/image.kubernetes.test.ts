@@ -12,6 +12,9 @@ import { runProgram } from '../../bench/support/run-program.ts';
 import { freePorts } from '../../packages/control-plane/src/ports.ts';
 import { type BuiltImage, buildImage } from '../../scripts/image/build-image.ts';
 import { machinePlatform, type Target, version } from '../../scripts/image/image-options.ts';
+import { ensureOpenSsh } from '../support/git/ensure-openssh.ts';
+import { startGitServer } from '../support/git/git-server.ts';
+import { startSshd } from '../support/git/start-sshd.ts';
 import { ensureImageLayers } from '../support/image/ensure-image-layers.ts';
 import { ensureImageTools, type ImageTools } from '../support/image/ensure-image-tools.ts';
 import { ImageSandbox } from '../support/image/image-sandbox.ts';
@@ -182,17 +185,17 @@ describe('a container of the image', { timeout: 300_000 }, () => {
     expect(rejected).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean --operators?') as string });
   });
 
-  it.each([
-    [['hsm-secrets', 'discovery'], '--device: Required value'],
-    [['hsm-secrets', 'agent'], '--library: Required value'],
-    [['ignition-sync', 'agent'], '--cr: Required value'],
-  ])('starts the agent %j, which names the setting that is missing', async (command, message, context) => {
+  it.for([
+    ['hsm-secrets discovery', '--device: Required value'],
+    ['hsm-secrets agent', '--library: Required value'],
+    ['ignition-sync agent', '--cr: Required value'],
+  ] as const)('starts the agent %s, which names the setting that is missing', async ([command, message], context) => {
     const sandbox = await sandboxOf('manager', context);
-    const { code, stderr } = await sandbox.run([BOWLINE, ...command]);
+    const { code, stderr } = await sandbox.run([BOWLINE, ...command.split(' ')]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) as string });
   });
 
-  it.each(['manager', 'pkcs11'] as const)('has the libraries of all programs: %s', async (target, context) => {
+  it.for(['manager', 'pkcs11'] as const)('has the libraries of all programs: %s', async (target, context) => {
     const sandbox = await sandboxOf(target, context);
     // The dynamic linker of the image resolves the libraries of programs, and of libraries that are loaded later.
     const script = `for file in /usr/bin/* /usr/sbin/* /usr/lib/git-core/git-remote-https /usr/lib/openssh/* \\
@@ -203,6 +206,27 @@ describe('a container of the image', { timeout: 300_000 }, () => {
     done`;
     const { stdout, stderr } = await sandbox.run(['/usr/bin/sh', '-c', script]);
     expect({ stdout, stderr }).toEqual({ stdout: '', stderr: '' });
+  });
+
+  it('reaches Git repositories over HTTPS and SSH', async (context) => {
+    const sandbox = await sandboxOf('manager', context);
+    await using server = await startGitServer();
+    const commit = await (await server.repositories.create('plant.git')).commit({ 'a.txt': 'a' });
+    const https = await sandbox.run(
+      ['/usr/bin/git', 'ls-remote', `${server.url.replace('localhost', '127.0.0.1')}/plant.git`, 'main'],
+      { env: { GIT_SSL_CAINFO: '/tmp/ca.crt' }, files: { 'ca.crt': server.ca } },
+    );
+    expect(https).toMatchObject({ code: 0, stdout: `${commit}\trefs/heads/main\n` });
+
+    const openSsh = await ensureOpenSsh();
+    if ('skippedBecause' in openSsh) return context.skip(openSsh.skippedBecause);
+    await using sshd = await startSshd(openSsh);
+    const other = await (await sshd.repositories.create('plant.git')).commit({ 'b.txt': 'b' });
+    const ssh = await sandbox.run(['/usr/bin/git', 'ls-remote', sshd.urlOf('plant.git'), 'main'], {
+      env: { GIT_SSH_COMMAND: 'ssh -F none -i /tmp/key -o UserKnownHostsFile=/tmp/known_hosts' },
+      files: { key: sshd.clientKey, known_hosts: (await sshd.knownHosts()).join('\n') },
+    });
+    expect(ssh).toMatchObject({ code: 0, stdout: `${other}\trefs/heads/main\n` });
   });
 
   it('loads the PKCS#11 module of OpenSC, and has pcscd', async (context) => {
@@ -222,7 +246,7 @@ describe('a container of the image', { timeout: 300_000 }, () => {
     expect(pcscd).toMatchObject({ code: 0, stdout: expect.stringContaining('pcsc-lite version') as string });
   });
 
-  it.each(['embedded', 'kubernetes'] as const)(
+  it.for(['embedded', 'kubernetes'] as const)(
     'runs the manager with all operators until it is ready, and stops on SIGTERM: %s',
     async (kind, context) => {
       await sharedControlPlane(); // Skips the test where there is no real control plane.
