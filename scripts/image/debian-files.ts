@@ -5,7 +5,7 @@ import { lockFile } from '../../packages/control-plane/src/binaries/file-lock.ts
 import { openApt } from './apt.ts';
 import { DEBIAN_ARCHITECTURES } from './contents.ts';
 import { fileDigest } from './file-digest.ts';
-import { imageCache } from './image-cache.ts';
+import { imageCache, markUsed, removeUnused } from './image-cache.ts';
 import { ImageError } from './image-error.ts';
 import type { Platform } from './image-options.ts';
 import { type LockedPackage, PACKAGE_LOCK } from './package-lock.ts';
@@ -26,6 +26,8 @@ export async function debianFiles(
     log(`downloading ${missing.length} Debian packages for ${platform} (once)`);
     await download(platform, missing, pathOf);
   }
+  for (const each of packages) await markUsed(pathOf(each));
+  if (missing.length > 0) await removeUnused(folder);
   return packages.map(pathOf);
 }
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { runProgram } from '../../bench/support/run-program.ts';
 import { lockFile } from '../../packages/control-plane/src/binaries/file-lock.ts';
 import { fileDigest } from './file-digest.ts';
-import { imageCache } from './image-cache.ts';
+import { imageCache, markUsed, removeUnused } from './image-cache.ts';
 
 /** Layer is one compressed layer of an image. */
 export interface Layer {
@@ -72,6 +72,7 @@ export async function cachedLayer(
   const description = join(folder, 'layer.json');
   const read = async (): Promise<Layer> => {
     const layer = JSON.parse(await readFile(description, 'utf8')) as Layer;
+    await markUsed(folder);
     return { ...layer, file: join(folder, `${content.name}.tar.gz`) };
   };
   if (existsSync(folder)) return read();
@@ -86,6 +87,7 @@ export async function cachedLayer(
     const layer = await buildLayer(content, work);
     await writeFile(join(work, 'layer.json'), JSON.stringify(layer));
     await rename(work, folder);
+    await removeUnused(layers);
   } finally {
     await rm(work, { recursive: true, force: true });
   }

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { chmod, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,8 @@ import { runProgram } from '../../bench/support/run-program.ts';
 import { freePorts } from '../../packages/control-plane/src/ports.ts';
 import { type BuiltImage, buildImage } from '../../scripts/image/build-image.ts';
 import { machinePlatform, type Target, version } from '../../scripts/image/image-options.ts';
+import { readPackageLock } from '../../scripts/image/package-lock.ts';
+import { pkcs11Layer } from '../../scripts/image/pkcs11-layer.ts';
 import { ensureOpenSsh } from '../support/git/ensure-openssh.ts';
 import { startGitServer } from '../support/git/git-server.ts';
 import { startSshd } from '../support/git/start-sshd.ts';
@@ -41,7 +43,7 @@ beforeAll(async () => {
   }
   tools = found;
   await chmod(folder, 0o711);
-  built = await build('manager', archive);
+  built = await build(archive);
 });
 
 afterAll(async () => {
@@ -49,9 +51,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function build(target: Target, output: string): Promise<BuiltImage> {
+function build(output: string): Promise<BuiltImage> {
   const name = `localhost/bowline:${version()}`;
-  return buildImage({ target, output, name, platform: machinePlatform() }, () => {});
+  return buildImage({ target: 'manager', output, name, platform: machinePlatform() }, () => {});
 }
 
 /** imageOf returns the built image and the tools, or skips the test. */
@@ -86,10 +88,10 @@ async function unpack(target: Target, { umoci, libraryPath }: ImageTools): Promi
     await runProgram('tar', ['-xf', archive, '-C', join(folder, 'layout')], options);
     await runProgram(umoci, ['unpack', '--rootless', '--image', `layout:${version()}`, bundle], options);
   } else {
-    const { layers } = await build('pkcs11', join(folder, 'pkcs11.tar'));
-    cpSync(join(folder, 'manager'), bundle, { recursive: true, verbatimSymlinks: true });
-    const added = layers.find(({ name }) => name === 'pkcs11')?.file ?? '';
-    await runProgram('tar', ['-xzf', added, '--keep-directory-symlink', '-C', join(bundle, 'rootfs')], options);
+    const { file } = await pkcs11Layer(machinePlatform(), readPackageLock(), () => {});
+    // Links, because the files are large and nothing changes them.
+    await runProgram('cp', ['--archive', '--link', join(folder, 'manager'), bundle], options);
+    await runProgram('tar', ['-xzf', file, '--keep-directory-symlink', '-C', join(bundle, 'rootfs')], options);
   }
   await chmod(bundle, 0o711);
   return bundle;
@@ -118,7 +120,7 @@ describe('the archive of the image', { timeout: 300_000 }, () => {
   it('is the same when it is built again', async (context) => {
     imageOf(context);
     const again = join(folder, 'again.tar');
-    await build('manager', again);
+    await build(again);
     for (const suffix of ['', '.sbom.cdx.json', '.licenses.txt']) {
       expect(readFileSync(again + suffix).equals(readFileSync(archive + suffix)), `bowline.tar${suffix}`).toBe(true);
     }
