@@ -20,12 +20,13 @@ export async function bundle(options) {
 }
 
 /**
- * bundleWithInputs is `bundle`, and also returns the source files that the bundle consists of, relative to the repository.
+ * bundleWithInputs is `bundle`, and also returns the source files that the bundle consists of, relative to the repository. Without
+ * source maps, which contain the path from the folder to the sources, the bundle is the same wherever the repository is.
  *
- * @param {{ readonly entry: string; readonly folder: string }} options
+ * @param {{ readonly entry: string; readonly folder: string; readonly sourcemap?: boolean }} options
  * @returns {Promise<{ readonly main: string; readonly inputs: readonly string[] }>}
  */
-export async function bundleWithInputs({ entry, folder }) {
+export async function bundleWithInputs({ entry, folder, sourcemap = true }) {
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: { bowline: entry },
@@ -41,7 +42,7 @@ export async function bundleWithInputs({ entry, folder }) {
     // A chunk made from CommonJS has no named exports, so dynamic imports have to resolve to the ES module.
     mainFields: ['module', 'main'],
     alias: { yaml: './node_modules/yaml/browser/index.js' },
-    sourcemap: true,
+    sourcemap,
     define: { __BOWLINE_VERSION__: JSON.stringify(version) },
     // Bundled CommonJS dependencies call require for Node's own modules.
     banner: {

@@ -27,7 +27,11 @@ export function bowlineContent(time: number): BowlineContent {
     async stage(root) {
       const work = await mkdtemp(join(tmpdir(), 'bowline-bundle-'));
       try {
-        const { inputs } = await bundleWithInputs({ entry: 'apps/bowline/src/main.ts', folder: work });
+        const { inputs } = await bundleWithInputs({
+          entry: 'apps/bowline/src/main.ts',
+          folder: work,
+          sourcemap: false,
+        });
         await copyBundle(work, join(root, 'usr/lib/bowline'));
         await mkdir(join(root, 'usr/bin'), { recursive: true });
         await symlink('../lib/bowline/bowline.js', join(root, ENTRY_POINT));
