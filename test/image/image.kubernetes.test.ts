@@ -117,10 +117,19 @@ describe('the archive of the image', { timeout: 300_000 }, () => {
     }
   });
 
-  it('is the same when it is built again', async (context) => {
+  it('is the same when it is built again, in another folder', async (context) => {
     imageOf(context);
     const again = join(folder, 'again.tar');
-    await build(again);
+    const elsewhere = join(folder, 'another/folder');
+    await mkdir(elsewhere, { recursive: true });
+    const before = process.env.TMPDIR;
+    process.env.TMPDIR = elsewhere;
+    try {
+      await build(again);
+    } finally {
+      if (before === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = before;
+    }
     for (const suffix of ['', '.sbom.cdx.json', '.licenses.txt']) {
       expect(readFileSync(again + suffix).equals(readFileSync(archive + suffix)), `bowline.tar${suffix}`).toBe(true);
     }
