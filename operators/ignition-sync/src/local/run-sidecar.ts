@@ -7,6 +7,8 @@ export interface SidecarProgram {
   readonly program: string;
   /** Precede the arguments of the container. */
   readonly args: readonly string[];
+  /** Whether the process has an IPC channel to this one. Defaults to false. */
+  readonly hasIpc?: boolean | undefined;
 }
 
 /** RunningSidecar is the agent of a pod, as a child process. Disposing of it kills the process. */
@@ -27,11 +29,11 @@ export interface SidecarEnd {
 /** runSidecar starts exactly the command line of the agent's container, with nothing of this process' environment but the PATH. */
 export function runSidecar(
   { args, env }: Pick<PreparedSidecar, 'args' | 'env'>,
-  { program, args: first }: SidecarProgram,
+  { program, args: first, hasIpc = false }: SidecarProgram,
 ): RunningSidecar {
   const child = spawn(program, [...first, ...args], {
     env: { PATH: process.env.PATH ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...(hasIpc ? (['ipc'] as const) : [])],
   });
   const ended = once(child, 'close').then(([code, signal]): SidecarEnd => {
     return { code: code as number | null, signal: signal as NodeJS.Signals | null };

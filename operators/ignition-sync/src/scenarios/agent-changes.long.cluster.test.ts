@@ -1,13 +1,14 @@
 import { ConfigMap } from '@bowline/kubernetes';
 import { expect, it } from 'vitest';
 import { objectNames } from '../api/names.ts';
-import { advancing, agentRig, CR, FIRST, virtualTime } from './agent-rig.test-support.ts';
+import { AgentClock, advancing } from './agent-clock.test-support.ts';
+import { agentRig, CR, FIRST } from './agent-rig.test-support.ts';
 
 const VIEW = 'projects/overview/view/view.json';
 
 it('scenario 19 sends changes of the gateway while bidirectional is enabled', async () => {
   const rig = await agentRig();
-  const { clock, context } = virtualTime();
+  const clock = new AgentClock();
   const key = { namespace: rig.c.namespace, name: objectNames(CR).changes };
   const auth = { token: { secretRef: { name: 'git', key: 'token' } } };
   const bidirectional = { enabled: true, watchPaths: ['projects'], debounce: '10s' };
@@ -15,7 +16,7 @@ it('scenario 19 sends changes of the gateway while bidirectional is enabled', as
   const commit = await rig.commit(FIRST);
   await rig.gateway.start();
   await rig.publish(commit, { spec: { bidirectional, git } });
-  await rig.start(context);
+  await rig.start({ clock });
   await advancing(
     clock,
     rig.untilReport(({ syncStatus, isWatching }) => syncStatus === 'Synced' && isWatching === true),

@@ -1,10 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { flagName } from '@bowline/runtime/manager';
-import { expect, it, onTestFinished } from 'vitest';
-import { bundledProgram } from '../../../../test/support/bundled-program.ts';
+import { expect, it } from 'vitest';
 import type { SyncStep } from '../engine/sync/sync-request.ts';
 import { type AgentRig, agentRig, FIRST, POD } from './agent-rig.test-support.ts';
 
@@ -20,39 +16,6 @@ const COMMIT_2 = {
 type State = Readonly<Record<string, string | undefined>>;
 const STATE_1: State = { [VIEW]: '{"version": 1}', [OLD]: 'old', [NEW]: undefined };
 const STATE_2: State = { [VIEW]: '{"version": 2}', [OLD]: undefined, [NEW]: 'new' };
-
-interface AgentProcess {
-  /** Resolves with the exit code, or the signal that ended it. */
-  readonly ended: Promise<number | NodeJS.Signals>;
-  readonly pid: number;
-  kill(signal: NodeJS.Signals): void;
-  output(): string;
-}
-
-/** Starts the agent as the process of a container, with a token that is bound to its pod. */
-async function startProcess(rig: AgentRig, stopsAt = ''): Promise<AgentProcess> {
-  const program = await bundledProgram('operators/ignition-sync/src/scenarios/agent-program.test-support.ts');
-  const kubeconfig = join(rig.folder, 'kubeconfig');
-  await writeFile(kubeconfig, JSON.stringify(await rig.c.kubeconfig({ serviceAccount: rig.account, pod: POD })));
-  const flags = Object.entries({ ...rig.options, kubeconfig }).map(([name, value]) => `--${flagName(name)}=${value}`);
-  const child = spawn(process.execPath, [program, 'ignition-sync', 'agent', ...flags], {
-    env: { PATH: process.env.PATH ?? '', AGENT_STOPS_AT: stopsAt },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const chunks: Buffer[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-  const ended = once(child, 'close').then(([code, signal]) => (signal ?? code) as number | NodeJS.Signals);
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await ended;
-  });
-  return {
-    ended,
-    pid: child.pid ?? 0,
-    kill: (signal) => void child.kill(signal),
-    output: () => Buffer.concat(chunks).toString(),
-  };
-}
 
 async function stateOf(rig: AgentRig): Promise<State> {
   const files = await rig.files();
@@ -93,8 +56,8 @@ it('scenario 18 is killed at each step of a sync, and the next agent finishes it
   let commit = second;
   for (const [step, expected] of STEPS) {
     // The first sync of the process finds nothing to do until the next commit arrives.
-    const agent = await startProcess(rig, `${step} SIGKILL`);
-    expect(await agent.ended, `${step}: ${agent.output()}`).toBe('SIGKILL');
+    const agent = await rig.start({ stopsAt: { step, signal: 'SIGKILL' } });
+    expect(await agent.ended, `${step}: ${agent.output()}`).toEqual({ code: null, signal: 'SIGKILL' });
     const state = await stateOf(rig);
     if (expected === 'old') expect(state, step).toEqual(from);
     if (expected === 'new') expect(state, step).toEqual(to);
@@ -124,8 +87,8 @@ it.each([
   ['after the journal', 'place', STATE_2],
 ] as const)('scenario 18 ends within its grace period on SIGTERM %s', async (_, step, expected) => {
   const { rig, second } = await atFirstCommit();
-  const agent = await startProcess(rig, `${step} SIGTERM`);
-  expect(await agent.ended, agent.output()).toBe(0);
+  const agent = await rig.start({ stopsAt: { step, signal: 'SIGTERM' } });
+  expect(await agent.ended, agent.output()).toEqual({ code: 0, signal: null });
   expect(await stateOf(rig)).toEqual(expected);
   const report = await rig.report();
   // What has a journal is finished, with the scan and the report.
@@ -141,7 +104,7 @@ it('scenario 18 leaves the folder to the agent that uses it, and takes over when
   });
   const first = await rig.start();
   await rig.untilReport(({ sessionsBlocking }) => sessionsBlocking === 1);
-  await using _other = await rig.start({}, { podName: 'site-1' });
+  await using _other = await rig.start({ pod: 'site-1' });
   const busy = await rig.untilReport(({ errorReason }) => errorReason === 'DataFolderBusy', 'site-1');
   expect(busy.errorMessage).toContain(`the data folder is used by ${POD}`);
   expect(await stateOf(rig)).toEqual(STATE_1);
@@ -153,14 +116,12 @@ it('scenario 18 leaves the folder to the agent that uses it, and takes over when
 
 it('scenario 18 reports a full volume and changes nothing, and syncs when there is space', async () => {
   const { rig, second } = await atFirstCommit();
-  let free = 1_000;
-  const full = await rig.start({ freeBytes: async () => free });
+  const full = await rig.start({ freeBytes: 1_000 });
   const report = await rig.untilReport(({ errorReason }) => errorReason === 'DiskFull');
   expect(report.errorMessage).toContain('free space on the volume of the gateway');
   expect(await stateOf(rig)).toEqual(STATE_1);
   await full.stop();
-  free = Number.MAX_SAFE_INTEGER;
-  await using _again = await rig.start({ freeBytes: async () => free });
+  await using _again = await rig.start();
   await rig.untilReport(({ syncStatus, syncedCommit }) => syncStatus === 'Synced' && syncedCommit === second);
 });
 
@@ -169,7 +130,7 @@ it('scenario 18 syncs although the gateway refuses the scan lock', async () => {
   await rig.gateway.change({ responses: [{ path: '/data/api/v1/scan-lock/**', status: 409 }] });
   await using _agent = await rig.start();
   await rig.untilReport(({ syncStatus, syncedCommit }) => syncStatus === 'Synced' && syncedCommit === second);
-  expect(rig.lines.some(({ msg }) => msg === 'the gateway did not grant a scan lock')).toBe(true);
+  await rig.untilLine(({ msg }) => msg === 'the gateway did not grant a scan lock');
 });
 
 it('keeps tokens and keys out of its command line, its log and its files', async () => {
@@ -177,12 +138,11 @@ it('keeps tokens and keys out of its command line, its log and its files', async
   const commit = await rig.commit(COMMIT_1);
   await rig.gateway.start();
   await rig.publish(commit, { metadata: { authType: 'token' } });
-  const agent = await startProcess(rig);
+  const agent = await rig.start();
   await rig.untilReport(({ syncStatus }) => syncStatus === 'Synced');
   const commandLine = await readFile(`/proc/${agent.pid}/cmdline`, 'utf8');
-  const gitConfig = await readFile(join(rig.options.repoFolder, 'repo.git', 'config'), 'utf8');
-  agent.kill('SIGTERM');
-  expect(await agent.ended).toBe(0);
+  const gitConfig = await readFile(join(rig.repoFolder, 'repo.git', 'config'), 'utf8');
+  await agent.stop();
   const seen = [commandLine, gitConfig, agent.output(), JSON.stringify(await rig.report())].join('\n');
   expect(seen).not.toContain('canary');
 });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { type AgentRig, advancing, agentRig, FIRST, virtualTime } from './agent-rig.test-support.ts';
+import { AgentClock, advancing } from './agent-clock.test-support.ts';
+import { type AgentRig, agentRig, FIRST } from './agent-rig.test-support.ts';
 
 const VIEW = 'projects/overview/view/view.json';
 const SECOND = { [`services/site/${VIEW}`]: '{"version": 2}' };
@@ -10,13 +11,13 @@ const synced =
     report.syncStatus === 'Synced' && report.syncedCommit === commit;
 
 /** A gateway at its first commit, whose agent follows a virtual clock. */
-async function synced1(): Promise<{ readonly rig: AgentRig; readonly clock: ReturnType<typeof virtualTime>['clock'] }> {
+async function synced1(): Promise<{ readonly rig: AgentRig; readonly clock: AgentClock }> {
   const rig = await agentRig();
-  const { clock, context } = virtualTime();
+  const clock = new AgentClock();
   const commit = await rig.commit(FIRST);
   await rig.gateway.start();
   await rig.publish(commit);
-  await rig.start(context);
+  await rig.start({ clock });
   await advancing(clock, rig.untilReport(synced(commit)), 100);
   return { rig, clock };
 }
@@ -88,7 +89,7 @@ it('scenario 17 waits for Perspective sessions until the timeout of graceful, an
   const startedAt = clock.monotonic();
   await advancing(clock, rig.untilReport(synced(second)));
   expect(clock.monotonic() - startedAt).toBeGreaterThanOrEqual(60_000);
-  expect(rig.lines.some(({ msg, sessions }) => String(msg).includes('Perspective') && sessions === 1)).toBe(true);
+  await rig.untilLine(({ msg, sessions }) => String(msg).includes('Perspective') && sessions === 1);
 });
 
 it('syncs one state at a time: changes during a sync go into the next one, and the latest commit wins', async () => {
@@ -105,6 +106,7 @@ it('syncs one state at a time: changes during a sync go into the next one, and t
   await rig.publish(last);
   await rig.gateway.change({ designers: [] });
   await advancing(clock, rig.untilReport(synced(last)));
+  await rig.untilLine(({ msg, commit }) => msg === 'sync' && commit === last);
   const commits = rig.lines.filter(({ msg }) => msg === 'sync').map(({ commit }) => commit);
   expect(commits).toHaveLength(3);
 });

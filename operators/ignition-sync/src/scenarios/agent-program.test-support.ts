@@ -1,34 +1,43 @@
-// The command line of the agent, for tests that end it at a step of a sync. It is the shipped command, but for the step.
+// The command line of the agent, for tests that control its clock, its volume, or the step of a sync at which it ends. It is the
+// shipped command, except for what the environment sets.
+import type { Client } from '@bowline/runtime/client';
 import { runProgram } from '../../../../apps/bowline/src/program.ts';
 import { processIo } from '../../../../apps/bowline/src/terminal/io.ts';
 import { agentCommand } from '../agent/agent-command.ts';
-import { type AgentOptions, runAgent } from '../agent/run-agent.ts';
+import { type AgentContext, type AgentOptions, runAgent } from '../agent/run-agent.ts';
 import type { SyncStep } from '../engine/sync/sync-request.ts';
+import { followClock, unfollowClock } from './agent-clock.test-support.ts';
+import type { AgentHooks } from './agent-process.test-support.ts';
 
-const { AGENT_STOPS_AT = '' } = process.env;
-const [step = '', signal = 'SIGKILL', count = '1'] = AGENT_STOPS_AT.split(' ');
+const { clockStartMs, freeBytes, stopsAt, withoutStreaming }: AgentHooks = JSON.parse(process.env.AGENT_HOOKS ?? '{}');
 let seen = 0;
 
 function onStep(reached: SyncStep): void {
-  if (reached === step && ++seen === Number(count)) process.kill(process.pid, signal);
+  if (stopsAt?.step === reached && ++seen === (stopsAt.count ?? 1)) process.kill(process.pid, stopsAt.signal);
+}
+
+/** withoutWatchList returns a client whose streamed lists the API server refuses, as servers without WatchList do. */
+function withoutWatchList(client: Client): Client {
+  const watch: Client['watch'] = (kind, options) =>
+    client.watch(kind, { ...options, ...(options?.sendInitialEvents ? { resourceVersionMatch: undefined } : {}) });
+  return new Proxy(client, { get: (target, name) => (name === 'watch' ? watch : Reflect.get(target, name, target)) });
 }
 
 const command = {
   ...agentCommand,
   run: (context: Parameters<typeof agentCommand.run>[0]) => {
     // The program passes what the declaration of the command requires.
-    const {
-      options,
-      cluster,
-      log,
-      signal: stop,
-    } = context as never as {
+    const { options, cluster, log, signal } = context as never as Pick<AgentContext, 'log' | 'signal'> & {
       readonly options: AgentOptions;
-      readonly cluster: { readonly client: Parameters<typeof runAgent>[1]['client'] };
-      readonly log: Parameters<typeof runAgent>[1]['log'];
-      readonly signal: AbortSignal;
+      readonly cluster: { readonly client: Client };
     };
-    return runAgent(options, { client: cluster.client, log, signal: stop, onStep });
+    return runAgent(options, {
+      ...{ log, signal, onStep },
+      client: withoutStreaming ? withoutWatchList(cluster.client) : cluster.client,
+      clock: clockStartMs === undefined ? undefined : followClock(clockStartMs),
+      freeBytes: freeBytes === undefined ? undefined : () => Promise.resolve(freeBytes),
+      onListening: (ports) => log.info('serving probes and metrics', { ...ports }),
+    });
   },
 };
 const registry = {
@@ -39,3 +48,4 @@ const registry = {
   },
 };
 process.exitCode = await runProgram(process.argv.slice(2), registry, processIo, process.argv[1]);
+unfollowClock();

@@ -2,20 +2,20 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Cluster, cluster } from '@bowline/control-plane/testing';
-import { ConfigMap, Pod } from '@bowline/kubernetes';
+import { ConfigMap, Pod, type PolicyRule, Secret } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
-import { type Clock, VirtualClock } from '@bowline/machinery';
 import { applyDefaults } from '@bowline/machinery/schema';
-import { createLog } from '@bowline/runtime/manager';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { RepositoryFiles, ServedRepository } from '../../../../test/support/git/git-repositories.ts';
 import { type GitServer, type GitServerOptions, startGitServer } from '../../../../test/support/git/git-server.ts';
-import { type AgentContext, type AgentOptions, runAgent } from '../agent/run-agent.ts';
 import { agentRules } from '../agent-access/agent-role.ts';
 import { IgnitionSync } from '../api/ignition-sync.ts';
 import { objectNames, POD_ANNOTATIONS } from '../api/names.ts';
 import { minimal, type Spec } from '../api/specs.test-support.ts';
 import { type Config, config } from '../config.ts';
+import { injectAgent } from '../injection/inject-agent.ts';
+import { freePort } from '../local/plant/trial-state.ts';
+import { type PreparedSidecar, prepareSidecar } from '../local/sidecar/prepare-sidecar.ts';
 import { agentSettingsOf } from '../protocol/agent-settings.ts';
 import { desiredHash } from '../protocol/desired-hash.ts';
 import { decodeReport, type GatewayReport } from '../protocol/gateway-report.ts';
@@ -23,6 +23,7 @@ import { encodeMetadata, type SyncMetadata } from '../protocol/metadata.ts';
 import type { GatewayPlan } from '../protocol/rollout-plan.ts';
 import { API_KEY } from '../simulated-gateway/gateway-folder.test-support.ts';
 import { SimulatedGateway, type SimulatedGatewayOptions } from '../simulated-gateway/simulated-gateway.ts';
+import { type AgentProcess, type AgentProcessOptions, type LogLine, startAgent } from './agent-process.test-support.ts';
 
 /** CR is the name of the IgnitionSync, POD that of the pod and GATEWAY that of its gateway. */
 export const CR = 'plant';
@@ -51,44 +52,52 @@ export interface AgentRig extends AsyncDisposable {
   readonly git: GitServer;
   readonly repository: ServedRepository;
   readonly dataFolder: string;
+  /** The folder with the objects of Git of the pod's agent. */
+  readonly repoFolder: string;
   readonly folder: string;
   readonly gateway: SimulatedGateway;
-  readonly options: AgentOptions;
-  /** The lines that agents of this process have logged. */
-  readonly lines: Record<string, unknown>[];
-  readonly account: { readonly namespace: string; readonly name: string };
+  /** The lines that agents have logged and this process has read. */
+  readonly lines: readonly LogLine[];
   commit(files: RepositoryFiles): Promise<string>;
   /** publish writes the metadata ConfigMap as the controller would, and returns the hash of the desired state. */
   publish(commit: string, changes?: Publication): Promise<string | undefined>;
-  /** start runs an agent in this process. */
-  start(context?: Partial<AgentContext>, changes?: Partial<AgentOptions>): Promise<RunningAgent>;
+  /**
+   * start runs the agent of a pod as a process, with the command line of its container. A pod that does not exist is
+   * created, with an agent, on the same data folder.
+   */
+  start(options?: AgentStart): Promise<AgentProcess>;
   report(): Promise<GatewayReport | undefined>;
   /** untilReport waits for a report of the gateway, or of another key. */
   untilReport(test: (report: GatewayReport) => boolean, key?: string): Promise<GatewayReport>;
   untilEvent(reason: string): Promise<Event>;
+  /** untilLine waits for a line in the log of an agent. */
+  untilLine(test: (line: LogLine) => boolean): Promise<LogLine>;
   /** place writes a live file. */
   place(path: string, content: string): Promise<void>;
   /** files returns the live files, without those that the gateway rewrites. */
   files(): Promise<Record<string, string>>;
-  /** annotate sets the annotations of the pod, as the kubelet writes them. */
+  /** annotate sets the annotations of the pod that concern its agent. */
   annotate(annotations: Readonly<Record<string, string>>): Promise<void>;
   /** calls returns the calls that the gateway answered, as `METHOD path status`. */
   calls(): Promise<string[]>;
 }
 
-/** RunningAgent is an agent in this process. Disposing of it stops it. */
-export interface RunningAgent extends AsyncDisposable {
-  readonly healthPort: number;
-  readonly metricsPort: number;
-  probe(path: string): Promise<number>;
-  metric(line: string): Promise<string>;
-  stop(): Promise<void>;
+/** AgentStart configures an agent. */
+export interface AgentStart extends Omit<AgentProcessOptions, 'onLine'> {
+  /** Defaults to POD. */
+  readonly pod?: string;
+  /** What the ServiceAccount of a pod that does not exist may do. Defaults to the permissions of agents. */
+  readonly rules?: readonly PolicyRule[];
 }
 
 /** AgentRigOptions configures a rig. */
 export interface AgentRigOptions {
   readonly gitServer?: GitServerOptions;
   readonly gateway?: Partial<SimulatedGatewayOptions>;
+  /** Fields of the IgnitionSync that the agent is injected for. Defaults to none. */
+  readonly spec?: Partial<Spec>;
+  /** Secrets that the agent mounts, besides the API key and the token. Defaults to none. */
+  readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Whether the account of the pod has the permissions of agents. Defaults to true. */
   readonly isBound?: boolean;
 }
@@ -97,60 +106,59 @@ const defaults = applyDefaults({}, config.json) as Config;
 
 /** agentRig creates everything around an agent. Nothing runs but the Git server. */
 export async function agentRig(options: AgentRigOptions = {}): Promise<AgentRig> {
-  const c = await cluster();
+  const c = await cluster({ prefix: 'agent' });
   const git = await startGitServer({ plain: true, ...options.gitServer });
   const repository = await git.repositories.create('plant.git');
   const folder = await mkdtemp(join(tmpdir(), 'bowline-agent-'));
   const dataFolder = join(folder, 'data');
-  const path = (name: string): string => join(folder, name);
-  for (const name of ['data', 'pod-info', 'scratch']) await mkdir(path(name));
-  await writeFile(path('api-key'), `${API_KEY}\n`);
-  if (options.gitServer?.auth) await writeFile(path('token'), options.gitServer.auth.password);
-  await writeFile(path('ca.crt'), git.ca);
-  const names = objectNames(CR);
+  await mkdir(dataFolder);
   const { namespace } = c;
-  for (const name of [names.status, names.changes]) await c.admin.create(ConfigMap, { metadata: { namespace, name } });
-  const account = await c.serviceAccount({ rules: options.isBound === false ? [] : agentRules(CR) });
-  await c.admin.create(Pod, {
-    metadata: { namespace, name: POD },
-    spec: { serviceAccountName: account.name, containers: [{ name: 'gateway', image: 'example.com/ignition:8.3' }] },
-  });
+  const names = objectNames(CR);
   const port = await freePort();
+  const repo = `${git.url}/plant.git`;
+  const { auth } = options.gitServer ?? {};
+  const spec = minimal({
+    git: { repo, ref: 'main', ...(auth ? { auth: { token: { secretRef: { name: 'git', key: 'token' } } } } : {}) },
+    gateway: { apiKeySecretRef: { name: 'api-key', key: 'key' }, port, tls: false },
+    ...options.spec,
+  });
+  const secrets = {
+    'api-key': { key: API_KEY },
+    ...(auth ? { git: { token: auth.password } } : {}),
+    ...options.secrets,
+  };
+  for (const [name, stringData] of Object.entries(secrets))
+    await c.admin.create(Secret, { metadata: { namespace, name }, stringData });
+  for (const name of [names.status, names.changes]) await c.admin.create(ConfigMap, { metadata: { namespace, name } });
+  // A controller creates it, and agents mount it.
+  await c.until(ConfigMap, { name: 'kube-root-ca.crt' }, () => true);
+  let annotations: Readonly<Record<string, string>> = { [POD_ANNOTATIONS.servicePath]: 'services/site' };
+  const sidecars = new Map<string, PreparedSidecar>();
+  const sidecarOf = async (name: string, rules: readonly PolicyRule[] = agentRules(CR)): Promise<PreparedSidecar> => {
+    const account = await c.serviceAccount({ rules: [...rules] });
+    const pod = podOf({ namespace, name, annotations, account: account.name, dataFolder, spec });
+    const sidecar = await prepareSidecar({
+      pod: await c.admin.create(Pod, pod),
+      folder: join(folder, name),
+      client: c.admin,
+      kubeconfigFor: async (identity) => JSON.stringify(await c.kubeconfig(identity)),
+      // Processes share the ports of the machine. Everything else is the command line of the container.
+      flags: { 'health-address': '127.0.0.1:0', 'metrics-address': '127.0.0.1:0', 'log-level': 'debug' },
+    });
+    sidecars.set(name, sidecar);
+    return sidecar;
+  };
+  const own = await sidecarOf(POD, options.isBound === false ? [] : undefined);
   const gateway = new SimulatedGateway({
     port,
     dataFolder,
-    apiKeyFile: path('api-key'),
-    journalFile: path('journal'),
+    apiKeyFile: join(folder, POD, 'ignition-sync-api-key', 'api-key'),
+    journalFile: join(folder, 'journal'),
     tls: false,
     ...options.gateway,
   });
-  const lines: Record<string, unknown>[] = [];
-  const log = createLog({ level: 'debug', destination: { write: (line) => void lines.push(JSON.parse(line)) } });
-  const agentOptions: AgentOptions = {
-    cr: CR,
-    podName: POD,
-    podNamespace: namespace,
-    gatewayName: GATEWAY,
-    repo: `${git.url}/plant.git`,
-    dataFolder,
-    repoFolder: path('repo'),
-    scratchFolder: path('scratch'),
-    apiKeyFile: path('api-key'),
-    ...(options.gitServer?.auth ? { gitTokenFile: path('token') } : {}),
-    caFile: path('ca.crt'),
-    gatewayPort: port,
-    gatewayTls: false,
-    syncPeriod: 30,
-    podInfoFolder: path('pod-info'),
-    healthAddress: '127.0.0.1:0',
-    metricsAddress: '127.0.0.1:0',
-  };
-  const agents = new Set<RunningAgent>();
-  const annotate = async (annotations: Readonly<Record<string, string>>): Promise<void> => {
-    const text = Object.entries(annotations).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
-    await writeFile(path('pod-info/annotations'), text.join('\n'));
-  };
-  await annotate({ [POD_ANNOTATIONS.servicePath]: 'services/site' });
+  const lines: LogLine[] = [];
+  const agents = new Set<AgentProcess>();
   let published: ConfigMap | undefined;
   const decode = (
     data: Readonly<Record<string, string>> | undefined,
@@ -158,11 +166,11 @@ export async function agentRig(options: AgentRigOptions = {}): Promise<AgentRig>
   ): GatewayReport | undefined =>
     data?.[reporting] === undefined ? undefined : decodeReport(reporting, data[reporting]);
   const rig: AgentRig = {
-    ...{ c, git, repository, dataFolder, folder, gateway, options: agentOptions, lines, annotate },
-    account: { namespace, name: account.name },
+    ...{ c, git, repository, dataFolder, folder, gateway, lines },
+    repoFolder: join(folder, POD, 'ignition-sync-repo'),
     commit: (files) => repository.commit(files),
     async publish(commit, changes = {}) {
-      const metadata = metadataOf(commit, changes, { url: agentOptions.repo, port });
+      const metadata = metadataOf(commit, changes, { url: repo, port });
       const data = encodeMetadata(metadata);
       const key = { namespace, name: names.metadata };
       published = published
@@ -170,42 +178,9 @@ export async function agentRig(options: AgentRigOptions = {}): Promise<AgentRig>
         : await c.admin.create(ConfigMap, { metadata: key, data });
       return desiredHash(metadata, POD);
     },
-    async start(context = {}, changes = {}) {
-      const client = await c.clientFor({ serviceAccount: rig.account, pod: POD });
-      const stop = new AbortController();
-      let ports = { health: 0, metrics: 0 };
-      let running: Promise<void> = Promise.resolve();
-      await new Promise<void>((resolve, reject) => {
-        const onListening: AgentContext['onListening'] = ({ health = 0, metrics = 0 }) => {
-          ports = { health, metrics };
-          resolve();
-        };
-        running = runAgent(
-          { ...agentOptions, ...changes },
-          { client, log, signal: stop.signal, onListening, ...context },
-        );
-        running.catch(reject);
-      });
-      const stopAgent = async (): Promise<void> => {
-        stop.abort();
-        // What the agent still does may wait for its clock.
-        const { clock } = context;
-        await (clock instanceof VirtualClock ? advancing(clock, running) : running);
-      };
-      const agent: RunningAgent = {
-        healthPort: ports.health,
-        metricsPort: ports.metrics,
-        probe: async (probed) => (await fetch(`http://127.0.0.1:${ports.health}${probed}`)).status,
-        metric: async (line) => {
-          const text = await (await fetch(`http://127.0.0.1:${ports.metrics}/metrics`)).text();
-          return text.split('\n').find((each) => each.startsWith(line)) ?? '';
-        },
-        stop: stopAgent,
-        [Symbol.asyncDispose]: async () => {
-          agents.delete(agent);
-          await stopAgent();
-        },
-      };
+    async start({ pod = POD, rules, ...others } = {}) {
+      const sidecar = sidecars.get(pod) ?? (await sidecarOf(pod, rules));
+      const agent = await startAgent(sidecar, { ...others, onLine: (line) => lines.push(line) });
       agents.add(agent);
       return agent;
     },
@@ -226,14 +201,24 @@ export async function agentRig(options: AgentRigOptions = {}): Promise<AgentRig>
         .then((items) => items.filter((each) => each.reason === reason));
       return event as Event;
     },
+    async untilLine(test) {
+      await expect.poll(() => lines.some(test)).toBe(true);
+      return lines.find(test) as LogLine;
+    },
     async place(file, content) {
       await mkdir(dirname(join(dataFolder, file)), { recursive: true });
       await writeFile(join(dataFolder, file), content);
     },
     files: () => filesIn(dataFolder),
+    async annotate(changed) {
+      const removed = Object.fromEntries(Object.keys(annotations).map((name) => [name, null]));
+      annotations = changed;
+      const body = { metadata: { annotations: { ...removed, ...changed } } };
+      await own.refresh(await c.admin.patch(Pod, { namespace, name: POD }, { type: 'merge', body }));
+    },
     async calls() {
       await gateway.idle();
-      const text = await readFile(path('journal'), 'utf8').catch(() => '');
+      const text = await readFile(join(folder, 'journal'), 'utf8').catch(() => '');
       return text
         .split('\n')
         .filter(Boolean)
@@ -242,7 +227,7 @@ export async function agentRig(options: AgentRigOptions = {}): Promise<AgentRig>
         .map(({ method, path: called, status }) => `${method} ${called} ${status}`);
     },
     async [Symbol.asyncDispose]() {
-      for (const agent of agents) await agent[Symbol.asyncDispose]();
+      for (const agent of agents) await agent.stop();
       await gateway.stop();
       await git[Symbol.asyncDispose]();
       await c[Symbol.asyncDispose]();
@@ -251,6 +236,48 @@ export async function agentRig(options: AgentRigOptions = {}): Promise<AgentRig>
   };
   onTestFinished(() => rig[Symbol.asyncDispose]());
   return rig;
+}
+
+interface RigPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly account: string;
+  readonly dataFolder: string;
+  readonly spec: Spec;
+}
+
+/** podOf returns the pod of a gateway as the injection webhook changes it. */
+function podOf({ namespace, name, annotations, account, dataFolder, spec }: RigPod): Pod {
+  const requested: Pod = {
+    metadata: {
+      namespace,
+      name,
+      annotations: { [POD_ANNOTATIONS.inject]: 'true', ...annotations },
+      labels: { 'app.kubernetes.io/name': GATEWAY },
+    },
+    spec: {
+      serviceAccountName: account,
+      securityContext: { runAsUser: 2003 },
+      containers: [
+        {
+          name: 'gateway',
+          image: 'example.com/ignition:8.3',
+          volumeMounts: [{ name: 'data', mountPath: '/ignition/data' }],
+        },
+      ],
+      volumes: [{ name: 'data', hostPath: { path: dataFolder } }],
+    },
+  };
+  const sync = IgnitionSync.withDefaults({ metadata: { namespace, name: CR }, spec });
+  const injection = injectAgent(requested, {
+    syncs: [sync],
+    untrusted: undefined,
+    config: defaults,
+    image: 'example.com/bowline:1',
+  });
+  if (injection.result !== 'injected') throw new TypeError(`the pod is ${injection.result}`);
+  return injection.pod;
 }
 
 function metadataOf(
@@ -287,36 +314,4 @@ async function filesIn(folder: string): Promise<Record<string, string>> {
       files[path] = await readFile(join(folder, path), 'utf8');
   }
   return files;
-}
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net');
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
-/**
- * advancing advances a clock by steps until a promise settles, while real work takes place. The work needs the pauses: a time limit
- * on the clock must not pass before a git process had the chance to end.
- */
-export async function advancing<T>(clock: VirtualClock, work: Promise<T>, stepMs = 1_000): Promise<T> {
-  let isDone = false;
-  const done = work.finally(() => {
-    isDone = true;
-  });
-  done.catch(() => undefined);
-  while (!isDone) {
-    await clock.advance(stepMs);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return await done;
-}
-
-/** virtualTime returns a clock for an agent whose timers a test controls. */
-export function virtualTime(): { readonly clock: VirtualClock; readonly context: { readonly clock: Clock } } {
-  const clock = new VirtualClock();
-  return { clock, context: { clock } };
 }

@@ -5,7 +5,8 @@ import { expect, it } from 'vitest';
 import { startGitServer } from '../../../../test/support/git/git-server.ts';
 import { objectNames } from '../api/names.ts';
 import { decodeReport } from '../protocol/gateway-report.ts';
-import { advancing, agentRig, CR, FIRST, POD, virtualTime } from './agent-rig.test-support.ts';
+import { AgentClock, advancing } from './agent-clock.test-support.ts';
+import { agentRig, CR, FIRST, POD } from './agent-rig.test-support.ts';
 
 const LIVE = {
   'projects/overview/project.json': '{"title": "Overview"}',
@@ -38,7 +39,7 @@ it('scenario 13 places files before the gateway runs, without a scan, and scans 
   const scans = (await rig.calls()).filter((call) => call.startsWith('POST /data/api/v1/scan/'));
   expect(scans).toEqual(['POST /data/api/v1/scan/projects 200', 'POST /data/api/v1/scan/config 200']);
   expect((await rig.untilEvent('SyncCompleted')).note).toBe(`gateway site is synced to ${commit.slice(0, 12)}`);
-  expect(rig.lines.find(({ msg }) => msg === 'sync')).toMatchObject({
+  expect(await rig.untilLine(({ msg }) => msg === 'sync')).toMatchObject({
     audit: true,
     gateway: 'site',
     commit,
@@ -66,12 +67,12 @@ it.each([
   [403, 'permission level Write'],
 ] as const)('scenario 13 reports a scan that is answered with %s, and repeats it later', async (status, message) => {
   const rig = await agentRig();
-  const { clock, context } = virtualTime();
+  const clock = new AgentClock();
   const commit = await rig.commit(FIRST);
   await rig.publish(commit);
   await rig.gateway.start();
   await rig.gateway.change({ responses: [{ path: '/data/api/v1/scan/**', method: 'POST', status }] });
-  await using agent = await rig.start(context);
+  await using agent = await rig.start({ clock });
   const failed = await advancing(
     clock,
     rig.untilReport(({ syncStatus }) => syncStatus === 'Error'),
@@ -107,11 +108,11 @@ it('scenario 13 requests nothing from Git and writes nothing after a restart', a
 
 it('scenario 18 starts the gateway with its last state when Git is down, and waits without one', async () => {
   const rig = await agentRig();
-  const { clock, context } = virtualTime();
+  const clock = new AgentClock();
   rig.git.fault = { kind: 'status', status: 503 };
   const commit = await rig.commit(FIRST);
   await rig.publish(commit);
-  const empty = await rig.start(context);
+  const empty = await rig.start({ clock });
   // Reports have a minimum distance, which passes long before the gateway is released.
   const untilFailed = () =>
     advancing(
@@ -130,7 +131,7 @@ it('scenario 18 starts the gateway with its last state when Git is down, and wai
   await empty.stop();
   rig.git.fault = { kind: 'status', status: 503 };
   await rig.publish(await rig.commit({ 'services/site/projects/overview/new.txt': 'new' }));
-  await using agent = await rig.start(context);
+  await using agent = await rig.start({ clock });
   const failed = await untilFailed();
   expect(failed.errorReason).toBe('HostUnreachable');
   expect(await agent.probe('/startupz')).toBe(503);
@@ -170,9 +171,7 @@ it('leaves every file unchanged when the metadata ConfigMap is deleted', async (
 it('names the binding that is missing when it may not read its ConfigMap', async () => {
   const rig = await agentRig({ isBound: false });
   await using agent = await rig.start();
-  await expect
-    .poll(() => rig.lines.some(({ roleBinding }) => String(roleBinding).endsWith(objectNames(CR).agent)))
-    .toBe(true);
+  await rig.untilLine(({ roleBinding }) => String(roleBinding).endsWith(objectNames(CR).agent));
   expect(await agent.probe('/startupz')).toBe(503);
   expect(await rig.report()).toBeUndefined();
 });
@@ -182,14 +181,15 @@ it('sends nothing to another origin than the one of its credentials', async () =
   await using other = await startGitServer({ plain: true });
   const commit = await rig.commit(FIRST);
   await rig.publish(commit, { metadata: { gitURL: `${other.url}/plant.git`, authType: 'token' } });
-  await using _agent = await rig.start();
+  await using agent = await rig.start();
   const report = await rig.untilReport(({ syncStatus }) => syncStatus === 'Error');
   expect(report.errorReason).toBe('OriginChanged');
   expect(report.errorMessage).toContain('recreate the pod');
   expect([...rig.git.requests, ...other.requests]).toEqual([]);
   await rig.publish(commit, { metadata: { authType: 'token' } });
   await rig.untilReport(({ syncStatus }) => syncStatus === 'Pending');
-  expect(JSON.stringify(rig.lines)).not.toContain('canary');
+  await agent.stop();
+  expect(agent.output()).not.toContain('canary');
 });
 
 it('does nothing with a metadata ConfigMap of another version, and reports both versions', async () => {
