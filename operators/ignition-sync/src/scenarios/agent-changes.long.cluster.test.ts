@@ -1,7 +1,7 @@
 import { ConfigMap } from '@bowline/kubernetes';
 import { expect, it } from 'vitest';
 import { objectNames } from '../api/names.ts';
-import { AgentClock, advancing } from './agent-clock.test-support.ts';
+import { AgentClock, advancing } from './agent-channel.test-support.ts';
 import { agentRig, CR, FIRST } from './agent-rig.test-support.ts';
 
 const VIEW = 'projects/overview/view/view.json';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { AgentClock, advancing } from './agent-clock.test-support.ts';
+import { AgentClock, advancing } from './agent-channel.test-support.ts';
 import { type AgentRig, agentRig, FIRST } from './agent-rig.test-support.ts';
 
 const VIEW = 'projects/overview/view/view.json';

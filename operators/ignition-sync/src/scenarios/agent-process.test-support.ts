@@ -1,27 +1,21 @@
 import { createInterface } from 'node:readline';
 import { bundledProgram } from '../../../../test/support/bundled-program.ts';
-import type { SyncStep } from '../engine/sync/sync-request.ts';
 import { runSidecar, type SidecarEnd } from '../local/run-sidecar.ts';
 import type { PreparedSidecar } from '../local/sidecar/prepare-sidecar.ts';
-import { type AgentClock, advancing } from './agent-clock.test-support.ts';
+import {
+  type AgentClock,
+  type AgentHooks,
+  advancing,
+  CLOCK_START,
+  changeHooks,
+  HOOKS,
+} from './agent-channel.test-support.ts';
 
 /** LogLine is a line of an agent's log. */
 export type LogLine = Readonly<Record<string, unknown>>;
 
-/** AgentHooks is what an agent's process does differently from the shipped command. */
-export interface AgentHooks {
-  /** When its clock starts; time then passes only as the parent process advances it. Defaults to the clock of the system. */
-  readonly clockStartMs?: number | undefined;
-  /** The free bytes of every volume. Defaults to what the system reports. */
-  readonly freeBytes?: number | undefined;
-  /** The step of a sync at which it sends itself a signal, the first or a later time. Defaults to none. */
-  readonly stopsAt?: { readonly step: SyncStep; readonly signal: NodeJS.Signals; readonly count?: number } | undefined;
-  /** Whether it lists before it watches, as with API servers that cannot stream lists. Defaults to false. */
-  readonly withoutStreaming?: boolean | undefined;
-}
-
 /** AgentProcessOptions configures the process of an agent. */
-export interface AgentProcessOptions extends Omit<AgentHooks, 'clockStartMs'> {
+export interface AgentProcessOptions extends AgentHooks {
   /** The clock of the agent. Defaults to that of the system. */
   readonly clock?: AgentClock | undefined;
   /** Called with each line of its log. */
@@ -38,6 +32,8 @@ export interface AgentProcess extends AsyncDisposable {
   probe(path: string): Promise<number>;
   /** metric returns the line of a metric; '' if there is none. */
   metric(line: string): Promise<string>;
+  /** change replaces its hooks. The free bytes can be changed if they were set at its start. */
+  change(hooks: AgentHooks): Promise<void>;
   /** stop ends it as a kubelet does, and rejects if it does not exit with 0. */
   stop(): Promise<void>;
 }
@@ -46,21 +42,17 @@ const SERVING = 'serving probes and metrics';
 
 /** startAgent starts the agent of a pod, and resolves when it serves its probes, or has ended. */
 export async function startAgent(sidecar: PreparedSidecar, options: AgentProcessOptions): Promise<AgentProcess> {
-  const { clock, onLine, ...others } = options;
-  const hooks: AgentHooks = { ...others, clockStartMs: clock?.now() };
+  const { clock, onLine, ...hooks } = options;
   const program = await bundledProgram('operators/ignition-sync/src/scenarios/agent-program.test-support.ts');
+  const env = { [HOOKS]: JSON.stringify(hooks), ...(clock ? { [CLOCK_START]: String(clock.now()) } : {}) };
   const running = runSidecar(
-    { ...sidecar, env: { ...sidecar.env, AGENT_HOOKS: JSON.stringify(hooks) } },
-    { program: process.execPath, args: [program], hasIpc: clock !== undefined },
+    { ...sidecar, env: { ...sidecar.env, ...env } },
+    { program: process.execPath, args: [program], hasIpc: true },
   );
   const { child, ended } = running;
   const { stdout, stderr } = child;
   if (stdout === null || stderr === null) throw new TypeError('the agent has no output');
   clock?.attach(child);
-  // A test that hangs is ended with its worker.
-  const kill = (): void => void child.kill('SIGKILL');
-  process.once('exit', kill);
-  child.once('exit', () => process.removeListener('exit', kill));
   const printed: Buffer[] = [];
   for (const stream of [stdout, stderr]) stream.on('data', (chunk: Buffer) => printed.push(chunk));
   const output = (): string => Buffer.concat(printed).toString();
@@ -86,6 +78,7 @@ export async function startAgent(sidecar: PreparedSidecar, options: AgentProcess
     ended,
     output,
     stop,
+    change: (changed) => changeHooks(child, changed),
     probe: async (path) => {
       const response = await fetch(`http://127.0.0.1:${ports.health}${path}`);
       await response.body?.cancel();

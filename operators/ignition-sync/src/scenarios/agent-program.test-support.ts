@@ -1,19 +1,21 @@
 // The command line of the agent, for tests that control its clock, its volume, or the step of a sync at which it ends. It is the
-// shipped command, except for what the environment sets.
+// shipped command, except for what the test sets.
 import type { Client } from '@bowline/runtime/client';
 import { runProgram } from '../../../../apps/bowline/src/program.ts';
 import { processIo } from '../../../../apps/bowline/src/terminal/io.ts';
 import { agentCommand } from '../agent/agent-command.ts';
 import { type AgentContext, type AgentOptions, runAgent } from '../agent/run-agent.ts';
 import type { SyncStep } from '../engine/sync/sync-request.ts';
-import { followClock, unfollowClock } from './agent-clock.test-support.ts';
-import type { AgentHooks } from './agent-process.test-support.ts';
+import { openChannel } from './agent-channel.test-support.ts';
 
-const { clockStartMs, freeBytes, stopsAt, withoutStreaming }: AgentHooks = JSON.parse(process.env.AGENT_HOOKS ?? '{}');
-let seen = 0;
+using channel = openChannel(process.env);
+let isStopped = false;
 
 function onStep(reached: SyncStep): void {
-  if (stopsAt?.step === reached && ++seen === (stopsAt.count ?? 1)) process.kill(process.pid, stopsAt.signal);
+  const { stopsAt } = channel.hooks;
+  if (isStopped || stopsAt?.step !== reached) return;
+  isStopped = true;
+  process.kill(process.pid, stopsAt.signal);
 }
 
 /** withoutWatchList returns a client whose streamed lists the API server refuses, as servers without WatchList do. */
@@ -31,11 +33,11 @@ const command = {
       readonly options: AgentOptions;
       readonly cluster: { readonly client: Client };
     };
+    const { freeBytes, withoutStreaming } = channel.hooks;
     return runAgent(options, {
-      ...{ log, signal, onStep },
+      ...{ log, signal, onStep, clock: channel.clock },
       client: withoutStreaming ? withoutWatchList(cluster.client) : cluster.client,
-      clock: clockStartMs === undefined ? undefined : followClock(clockStartMs),
-      freeBytes: freeBytes === undefined ? undefined : () => Promise.resolve(freeBytes),
+      freeBytes: freeBytes === undefined ? undefined : async () => channel.hooks.freeBytes ?? freeBytes,
       onListening: (ports) => log.info('serving probes and metrics', { ...ports }),
     });
   },
@@ -48,4 +50,3 @@ const registry = {
   },
 };
 process.exitCode = await runProgram(process.argv.slice(2), registry, processIo, process.argv[1]);
-unfollowClock();

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startS3Server } from '../snapshots/s3-server.test-support.ts';
-import { AgentClock, advancing } from './agent-clock.test-support.ts';
+import { AgentClock, advancing } from './agent-channel.test-support.ts';
 import { type AgentRig, agentRig, FIRST } from './agent-rig.test-support.ts';
 
 const VIEW = 'projects/overview/view/view.json';

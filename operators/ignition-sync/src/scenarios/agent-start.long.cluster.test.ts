@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { startGitServer } from '../../../../test/support/git/git-server.ts';
 import { objectNames } from '../api/names.ts';
 import { decodeReport } from '../protocol/gateway-report.ts';
-import { AgentClock, advancing } from './agent-clock.test-support.ts';
+import { AgentClock, advancing } from './agent-channel.test-support.ts';
 import { agentRig, CR, FIRST, POD } from './agent-rig.test-support.ts';
 
 const LIVE = {
