@@ -3,6 +3,7 @@
 import type { Client } from '@bowline/runtime/client';
 import { runProgram } from '../../../../apps/bowline/src/program.ts';
 import { processIo } from '../../../../apps/bowline/src/terminal/io.ts';
+import { wrapClient } from '../../../../test/support/wrap-client.ts';
 import { agentCommand } from '../agent/agent-command.ts';
 import { type AgentContext, type AgentOptions, runAgent } from '../agent/run-agent.ts';
 import type { SyncStep } from '../engine/sync/sync-request.ts';
@@ -20,9 +21,10 @@ function onStep(reached: SyncStep): void {
 
 /** withoutWatchList returns a client whose streamed lists the API server refuses, as servers without WatchList do. */
 function withoutWatchList(client: Client): Client {
-  const watch: Client['watch'] = (kind, options) =>
-    client.watch(kind, { ...options, ...(options?.sendInitialEvents ? { resourceVersionMatch: undefined } : {}) });
-  return new Proxy(client, { get: (target, name) => (name === 'watch' ? watch : Reflect.get(target, name, target)) });
+  return wrapClient(client, (wrapped) => ({
+    watch: (kind, options) =>
+      wrapped.watch(kind, { ...options, ...(options?.sendInitialEvents ? { resourceVersionMatch: undefined } : {}) }),
+  }));
 }
 
 const command = {
