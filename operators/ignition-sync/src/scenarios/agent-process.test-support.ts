@@ -38,12 +38,15 @@ export interface AgentProcess extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
+/** AGENT_PROGRAM is the command line of agents with hooks, relative to the repository. */
+export const AGENT_PROGRAM = 'operators/ignition-sync/src/scenarios/agent-program.test-support.ts';
+
 const SERVING = 'serving probes and metrics';
 
 /** startAgent starts the agent of a pod, and resolves when it serves its probes, or has ended. */
 export async function startAgent(sidecar: PreparedSidecar, options: AgentProcessOptions): Promise<AgentProcess> {
   const { clock, onLine, ...hooks } = options;
-  const program = await bundledProgram('operators/ignition-sync/src/scenarios/agent-program.test-support.ts');
+  const program = await bundledProgram(AGENT_PROGRAM);
   const env = { [HOOKS]: JSON.stringify(hooks), ...(clock ? { [CLOCK_START]: String(clock.now()) } : {}) };
   const running = runSidecar(
     { ...sidecar, env: { ...sidecar.env, ...env } },

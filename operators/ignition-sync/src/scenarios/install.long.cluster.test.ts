@@ -18,7 +18,6 @@ import {
 } from '@bowline/kubernetes';
 import { findCondition } from '@bowline/runtime';
 import { isForbidden } from '@bowline/runtime/client';
-import { type LocalAccount, silentLog } from '@bowline/runtime/manager';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operators } from '../../../../apps/bowline/src/operators/operators.ts';
 import {
@@ -33,8 +32,8 @@ import { type GitServer, startGitServer } from '../../../../test/support/git/git
 import { IgnitionSync } from '../api/ignition-sync.ts';
 import { AGENT_CONTAINER, INJECTION_ANNOTATIONS, LABELS, objectNames } from '../api/names.ts';
 import { plantFiles } from '../local/git/plant-files.ts';
-import { runGatewayPod } from '../local/plant/gateway-pod.ts';
 import { samplesOf } from '../samples.ts';
+import { startSidecar } from './sidecar.test-support.ts';
 
 const git = await availableGit();
 const TOKEN = 'canary-7c20';
@@ -113,22 +112,20 @@ describe.skipIf('skippedBecause' in git)('an install of ignition-sync', () => {
   }
 
   /** startGateway runs the agent of a pod, and its gateway, as a kubelet would. Disposing of it stops both. */
-  function startGateway(pod: Pod): AsyncDisposable {
-    const stop = new AbortController();
-    const options = {
-      pod,
-      folder: join(folder, pod.metadata?.uid ?? ''),
+  async function startGateway(pod: Pod): Promise<AsyncDisposable> {
+    const agent = await startSidecar(pod, {
+      folder,
       admin: c.admin,
-      kubeconfigFor: async (account: LocalAccount) => JSON.stringify(await c.kubeconfig(account)),
-      log: silentLog,
-      onPrepared: () => undefined,
-      onRunning: () => undefined,
-    };
-    const ended = runGatewayPod(options, stop.signal);
+      kubeconfigFor: async (account) => JSON.stringify(await c.kubeconfig(account)),
+    });
+    const gateway = agent.gateway();
+    c.onDispose(() => Promise.all([agent[Symbol.asyncDispose](), gateway.stop()]));
+    await expect.poll(() => agent.probe('/startupz'), { timeout: 60_000 }).toBe(200);
+    await gateway.start();
     return {
       async [Symbol.asyncDispose]() {
-        stop.abort();
-        await ended;
+        expect(await agent.running.stop()).toEqual({ code: 0, signal: null });
+        await gateway.stop();
       },
     };
   }
@@ -168,7 +165,7 @@ describe.skipIf('skippedBecause' in git)('an install of ignition-sync', () => {
     const pod = await c.until(Pod, { namespace, name: POD }, ({ status }) => status?.phase === 'Running');
     expect(pod.spec?.initContainers).toMatchObject([{ name: AGENT_CONTAINER, image: 'bowline:test' }]);
 
-    await using agent = startGateway(pod);
+    await using agent = await startGateway(pod);
     const ready = await c.until(IgnitionSync, key, (each) => findCondition(each, 'Ready')?.status === 'True');
     expect(ready.status?.discoveredGateways).toMatchObject([{ podName: POD, syncedCommit: commit }]);
     const view = join(await volumeOf(namespace), VIEW);

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KubeconfigDocument } from '@bowline/control-plane';
-import type { ClusterOptions, OperatorsOptions } from '@bowline/control-plane/testing';
+import type { Cluster, ClusterOptions, OperatorsOptions } from '@bowline/control-plane/testing';
 import { ConfigMap, Pod, StatefulSet } from '@bowline/kubernetes';
 import { systemClock } from '@bowline/machinery';
 import { findCondition } from '@bowline/runtime';
@@ -12,9 +12,11 @@ import { IgnitionSync } from '../api/ignition-sync.ts';
 import { CR_ANNOTATIONS, objectNames } from '../api/names.ts';
 import { freePort } from '../local/plant/trial-state.ts';
 import { type RunningSidecar, runSidecar } from '../local/run-sidecar.ts';
-import { type PreparedSidecar, prepareSidecar } from '../local/sidecar/prepare-sidecar.ts';
+import { type PreparedSidecar, prepareSidecar, type SidecarOptions } from '../local/sidecar/prepare-sidecar.ts';
 import { decodeReport, type GatewayReport } from '../protocol/gateway-report.ts';
 import { SimulatedGateway, type SimulatedGatewayOptions } from '../simulated-gateway/simulated-gateway.ts';
+import { type AgentClock, CLOCK_START } from './agent-channel.test-support.ts';
+import { AGENT_PROGRAM } from './agent-process.test-support.ts';
 import { type ControllerScenario, type SpecChanges, startControllerScenario } from './controller.test-support.ts';
 
 /** CR, POD and TOKEN are the IgnitionSync, the first pod of its gateways and the token for its repository. */
@@ -41,6 +43,8 @@ export interface SidecarScenarioOptions extends Partial<OperatorsOptions & Clust
   readonly reroute?: (kubeconfig: KubeconfigDocument, pod: string) => Promise<KubeconfigDocument>;
   /** Arguments of Node before the program of an agent. Defaults to none. */
   readonly nodeArgs?: readonly string[];
+  /** The clock of the agents. Defaults to that of the system. */
+  readonly agentClock?: AgentClock;
 }
 
 /** SidecarScenario is the operator as installed, a StatefulSet whose pods it injected, and the means to run their agents. */
@@ -72,7 +76,7 @@ export interface StartedSidecar extends AsyncDisposable {
 
 /** startSidecarScenario starts the operator and creates an IgnitionSync and the StatefulSet of its gateways. */
 export async function startSidecarScenario(options: SidecarScenarioOptions = {}): Promise<SidecarScenario> {
-  const { replicas = 1, files = FIRST, spec, reroute, nodeArgs = [], ...others } = options;
+  const { replicas = 1, files = FIRST, spec, reroute, nodeArgs = [], agentClock, ...others } = options;
   const c = await startControllerScenario({
     // Agents are processes with a clock of their own.
     clock: systemClock,
@@ -95,7 +99,7 @@ export async function startSidecarScenario(options: SidecarScenarioOptions = {})
   await admin.create(StatefulSet, statefulSet(namespace, replicas));
   const scenario: Omit<SidecarScenario, keyof ControllerScenario> = {
     start: (pod = POD, onPrepared = () => Promise.resolve()) =>
-      start(c, { pod, onPrepared, folder, gatewayPort, reroute, nodeArgs }),
+      start(c, { pod, onPrepared, folder, gatewayPort, reroute, nodeArgs, agentClock }),
     push: async (pushed) => {
       const commit = await c.repository.commit(pushed);
       const requestedAt = new Date(systemClock.now()).toISOString();
@@ -128,27 +132,55 @@ interface StartOptions {
   readonly gatewayPort: number;
   readonly reroute: SidecarScenarioOptions['reroute'];
   readonly nodeArgs: readonly string[];
+  readonly agentClock: AgentClock | undefined;
 }
 
 async function start(c: ControllerScenario, options: StartOptions): Promise<StartedSidecar> {
-  const { pod: name, onPrepared, folder, gatewayPort, reroute, nodeArgs } = options;
+  const { pod: name, gatewayPort, reroute, ...others } = options;
   const pod = await c.until(
     Pod,
     c.key(name),
     ({ metadata, status }) => status?.phase === 'Running' && metadata?.deletionTimestamp === undefined,
   );
-  const healthPort = await freePort();
-  // The first pod uses the port of the IgnitionSync.
-  const port = name === POD ? gatewayPort : await freePort();
-  const podFolder = join(folder, pod.metadata?.uid ?? '');
-  const sidecar = await prepareSidecar({
-    pod,
-    folder: podFolder,
-    client: c.admin,
+  return await startSidecar(pod, {
+    ...others,
+    admin: c.admin,
+    // The first pod uses the port of the IgnitionSync.
+    gatewayPort: name === POD ? gatewayPort : undefined,
     kubeconfigFor: async (account) => {
       const kubeconfig = await c.kubeconfig(account);
       return JSON.stringify(reroute === undefined ? kubeconfig : await reroute(kubeconfig, name));
     },
+  });
+}
+
+/** StartSidecarOptions configures the process of a pod's agent. */
+export interface StartSidecarOptions {
+  readonly admin: Cluster['admin'];
+  readonly kubeconfigFor: SidecarOptions['kubeconfigFor'];
+  /** A folder for the folders of pods. */
+  readonly folder: string;
+  /** The port of the IgnitionSync, if the gateway of the pod has it. Defaults to another port. */
+  readonly gatewayPort?: number | undefined;
+  /** Called when the volumes of the pod exist. Defaults to nothing. */
+  readonly onPrepared?: (sidecar: PreparedSidecar) => Promise<void>;
+  /** Arguments of Node before the program. Defaults to none. */
+  readonly nodeArgs?: readonly string[];
+  /** The clock of the agent. Defaults to that of the system. */
+  readonly agentClock?: AgentClock | undefined;
+}
+
+/** startSidecar runs the agent of a stored pod as a child process, with the command line of its container. */
+export async function startSidecar(pod: Pod, options: StartSidecarOptions): Promise<StartedSidecar> {
+  const { admin, kubeconfigFor, folder, gatewayPort, onPrepared, nodeArgs = [], agentClock } = options;
+  const healthPort = await freePort();
+  const port = gatewayPort ?? (await freePort());
+  const podFolder = join(folder, pod.metadata?.uid ?? '');
+  const sidecar = await prepareSidecar({
+    pod,
+    folder: podFolder,
+    client: admin,
+    kubeconfigFor,
     // Processes share the ports of the machine. Everything else is the command line of the container.
     flags: {
       'health-address': `127.0.0.1:${healthPort}`,
@@ -156,9 +188,14 @@ async function start(c: ControllerScenario, options: StartOptions): Promise<Star
       ...(port === gatewayPort ? {} : { 'local-gateway-port': String(port) }),
     },
   });
-  await onPrepared(sidecar);
-  const program = await bundledProgram('apps/bowline/src/main.ts');
-  const running = runSidecar(sidecar, { program: process.execPath, args: [...nodeArgs, program] });
+  await onPrepared?.(sidecar);
+  const program = await bundledProgram(agentClock === undefined ? 'apps/bowline/src/main.ts' : AGENT_PROGRAM);
+  const env = agentClock === undefined ? {} : { [CLOCK_START]: String(agentClock.now()) };
+  const running = runSidecar(
+    { ...sidecar, env: { ...sidecar.env, ...env } },
+    { program: process.execPath, args: [...nodeArgs, program], hasIpc: agentClock !== undefined },
+  );
+  agentClock?.attach(running.child);
   // Nothing reads the output; a full pipe would stop the agent.
   for (const stream of [running.child.stdout, running.child.stderr]) stream?.resume();
   const apiKeyFile = join(podFolder, 'ignition-sync-api-key', 'api-key');
