@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Cluster, cluster } from '@bowline/control-plane/testing';
-import { ConfigMap, Pod, type PolicyRule, Secret } from '@bowline/kubernetes';
+import { ConfigMap, PersistentVolume, PersistentVolumeClaim, Pod, type PolicyRule, Secret } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
 import { applyDefaults } from '@bowline/machinery/schema';
 import { expect, onTestFinished } from 'vitest';
@@ -63,7 +63,7 @@ export interface AgentRig extends AsyncDisposable {
   publish(commit: string, changes?: Publication): Promise<string | undefined>;
   /**
    * start runs the agent of a pod as a process, with the command line of its container. A pod that does not exist is
-   * created, with an agent, on the same data folder.
+   * created, with an agent.
    */
   start(options?: AgentStart): Promise<AgentProcess>;
   report(): Promise<GatewayReport | undefined>;
@@ -74,8 +74,8 @@ export interface AgentRig extends AsyncDisposable {
   untilLine(test: (line: LogLine) => boolean): Promise<LogLine>;
   /** place writes a live file. */
   place(path: string, content: string): Promise<void>;
-  /** files returns the live files, without those that the gateway rewrites. */
-  files(): Promise<Record<string, string>>;
+  /** files returns the live files, without those that the gateway rewrites. Defaults to those of the rig's data folder. */
+  files(folder?: string): Promise<Record<string, string>>;
   /** annotate sets the annotations of the pod that concern its agent. */
   annotate(annotations: Readonly<Record<string, string>>): Promise<void>;
   /** calls returns the calls that the gateway answered, as `METHOD path status`. */
@@ -87,7 +87,9 @@ export interface AgentStart extends Omit<AgentProcessOptions, 'onLine'> {
   /** Defaults to POD. */
   readonly pod?: string;
   /** What the ServiceAccount of a pod that does not exist may do. Defaults to the permissions of agents. */
-  readonly rules?: readonly PolicyRule[];
+  readonly rules?: readonly PolicyRule[] | undefined;
+  /** The data folder of a pod that does not exist. Defaults to that of the rig. */
+  readonly dataFolder?: string | undefined;
 }
 
 /** AgentRigOptions configures a rig. */
@@ -130,13 +132,15 @@ export async function agentRig(options: AgentRigOptions = {}): Promise<AgentRig>
   for (const [name, stringData] of Object.entries(secrets))
     await c.admin.create(Secret, { metadata: { namespace, name }, stringData });
   for (const name of [names.status, names.changes]) await c.admin.create(ConfigMap, { metadata: { namespace, name } });
+  const volume = spec.storage === undefined ? undefined : await staticClaim(c, join(folder, 'shared'));
   // A controller creates it, and agents mount it.
   await c.until(ConfigMap, { name: 'kube-root-ca.crt' }, () => true);
   let annotations: Readonly<Record<string, string>> = { [POD_ANNOTATIONS.servicePath]: 'services/site' };
   const sidecars = new Map<string, PreparedSidecar>();
-  const sidecarOf = async (name: string, rules: readonly PolicyRule[] = agentRules(CR)): Promise<PreparedSidecar> => {
-    const account = await c.serviceAccount({ rules: [...rules] });
-    const pod = podOf({ namespace, name, annotations, account: account.name, dataFolder, spec });
+  const sidecarOf = async (name: string, given: Pick<AgentStart, 'rules' | 'dataFolder'>): Promise<PreparedSidecar> => {
+    const account = await c.serviceAccount({ rules: [...(given.rules ?? agentRules(CR))] });
+    const placed = { namespace, name, annotations, account: account.name };
+    const pod = podOf({ ...placed, dataFolder: given.dataFolder ?? dataFolder, spec });
     const sidecar = await prepareSidecar({
       pod: await c.admin.create(Pod, pod),
       folder: join(folder, name),
@@ -148,7 +152,7 @@ export async function agentRig(options: AgentRigOptions = {}): Promise<AgentRig>
     sidecars.set(name, sidecar);
     return sidecar;
   };
-  const own = await sidecarOf(POD, options.isBound === false ? [] : undefined);
+  const own = await sidecarOf(POD, options.isBound === false ? { rules: [] } : {});
   const gateway = new SimulatedGateway({
     port,
     dataFolder,
@@ -167,7 +171,7 @@ export async function agentRig(options: AgentRigOptions = {}): Promise<AgentRig>
     data?.[reporting] === undefined ? undefined : decodeReport(reporting, data[reporting]);
   const rig: AgentRig = {
     ...{ c, git, repository, dataFolder, folder, gateway, lines },
-    repoFolder: join(folder, POD, 'ignition-sync-repo'),
+    repoFolder: volume ?? join(folder, POD, 'ignition-sync-repo'),
     commit: (files) => repository.commit(files),
     async publish(commit, changes = {}) {
       const metadata = metadataOf(commit, changes, { url: repo, port });
@@ -178,8 +182,8 @@ export async function agentRig(options: AgentRigOptions = {}): Promise<AgentRig>
         : await c.admin.create(ConfigMap, { metadata: key, data });
       return desiredHash(metadata, POD);
     },
-    async start({ pod = POD, rules, ...others } = {}) {
-      const sidecar = sidecars.get(pod) ?? (await sidecarOf(pod, rules));
+    async start({ pod = POD, rules, dataFolder: folderOfPod, ...others } = {}) {
+      const sidecar = sidecars.get(pod) ?? (await sidecarOf(pod, { rules, dataFolder: folderOfPod }));
       const agent = await startAgent(sidecar, { ...others, onLine: (line) => lines.push(line) });
       agents.add(agent);
       return agent;
@@ -209,7 +213,7 @@ export async function agentRig(options: AgentRigOptions = {}): Promise<AgentRig>
       await mkdir(dirname(join(dataFolder, file)), { recursive: true });
       await writeFile(join(dataFolder, file), content);
     },
-    files: () => filesIn(dataFolder),
+    files: (of = dataFolder) => filesIn(of),
     async annotate(changed) {
       const removed = Object.fromEntries(Object.keys(annotations).map((name) => [name, null]));
       annotations = changed;
@@ -236,6 +240,28 @@ export async function agentRig(options: AgentRigOptions = {}): Promise<AgentRig>
   };
   onTestFinished(() => rig[Symbol.asyncDispose]());
   return rig;
+}
+
+/** staticClaim creates the claim that the controller would create, bound to a volume that an administrator created. */
+async function staticClaim(
+  { admin, namespace, onDispose, uniqueName, until }: Cluster,
+  folder: string,
+): Promise<string> {
+  const name = uniqueName('static');
+  const { claim } = objectNames(CR);
+  await mkdir(folder);
+  const terms = { storageClassName: name, accessModes: ['ReadWriteMany'] } as const;
+  await admin.create(PersistentVolume, {
+    metadata: { name },
+    spec: { ...terms, capacity: { storage: '1Gi' }, hostPath: { path: folder } },
+  });
+  onDispose(() => admin.delete(PersistentVolume, { name }));
+  await admin.create(PersistentVolumeClaim, {
+    metadata: { namespace, name: claim },
+    spec: { ...terms, resources: { requests: { storage: '1Gi' } } },
+  });
+  await until(PersistentVolumeClaim, { name: claim }, ({ status }) => status?.phase === 'Bound');
+  return folder;
 }
 
 interface RigPod {

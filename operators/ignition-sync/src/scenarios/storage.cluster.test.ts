@@ -1,4 +1,4 @@
-import { PersistentVolumeClaim, Pod } from '@bowline/kubernetes';
+import { PersistentVolume, PersistentVolumeClaim, Pod } from '@bowline/kubernetes';
 import { findCondition } from '@bowline/runtime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { IgnitionSync } from '../api/ignition-sync.ts';
@@ -24,6 +24,17 @@ it('scenario 11 creates a claim of the default class, and reports nothing once i
   const { metadata, spec } = await claimOf('bound');
   expect(metadata?.labels).toMatchObject({ 'app.kubernetes.io/managed-by': MANAGER, [LABELS.crName]: 'bound' });
   expect(spec).toMatchObject({ accessModes: ['ReadWriteMany'], resources: { requests: { storage: '2Gi' } } });
+});
+
+it('scenario 11 uses a volume that an administrator created for its class', async () => {
+  const name = c.uniqueName('static');
+  const spec = { storageClassName: name, accessModes: ['ReadWriteMany'], capacity: { storage: '2Gi' } } as const;
+  await c.admin.create(PersistentVolume, { metadata: { name }, spec: { ...spec, hostPath: { path: '/mnt/plant' } } });
+  c.onDispose(() => c.admin.delete(PersistentVolume, { name }));
+  await c.sync('static', { storage: { size: '1Gi', storageClassName: name } });
+  await untilBound('static');
+  await untilNotPending('static');
+  expect((await claimOf('static')).spec).toMatchObject({ volumeName: name, storageClassName: name });
 });
 
 it('scenario 11 names a claim that stays unbound, and recovers when it is bound', async () => {
