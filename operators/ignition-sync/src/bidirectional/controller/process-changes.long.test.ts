@@ -181,6 +181,25 @@ else {
       expect([...fake.open]).toEqual([[SITE.branch, { number: 7, base: 'main', labels: ['gateway'] }]]);
     });
 
+    it('keeps a conflict when the gateway has synced the rest of a commit, and sends its change again', async () => {
+      await using fixture = await gitFixture();
+      const { remote } = fixture;
+      const tools = await toolsOf(fixture);
+      const send = async (commit: string, retry: string, content: string) => {
+        const [part] = partsOf(commit, change('a.json', content));
+        return (await processChanges(tools, { ...SITE, part: part as ChangePart, retry, limits })).outcome;
+      };
+      const first = await remote.commit({ 'a.json': '{}' });
+      expect(await send(first, 'a', '{"gateway":1}')).toBe('pushed');
+      const next = await remote.commit({ 'a.json': '{"git":1}' });
+      expect(await send(next, 'a', '{"gateway":1}')).toBe('unchanged');
+      const outstanding = async () => (await outstandingChanges(tools, [SITE], next)).get(SITE.branch)?.conflicts;
+      expect(await outstanding()).toEqual(['a.json']);
+      // It was decided, or the gateway has another change: both are made with the knowledge of the commit.
+      expect(await send(next, 'b', '{"gateway":1}')).toBe('pushed');
+      expect(await outstanding()).toEqual([]);
+    });
+
     it('finds what was changed on both sides since the commit of the gateway', async () => {
       await using fixture = await gitFixture();
       const { remote } = fixture;

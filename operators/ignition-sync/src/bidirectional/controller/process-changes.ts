@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { GitError } from '../../git/errors/git-error.ts';
 import { createCommit, pushBranch, readMessage } from '../../git/repository/change-branch.ts';
 import type { GitRepository, RemoteOptions } from '../../git/repository/git-repository.ts';
@@ -117,7 +118,8 @@ async function push(tools: ChangeTools, request: ChangesRequest): Promise<Change
     isExecutable: file.isExecutable ?? false,
   }));
   const owner = ownerOf(request);
-  const decision = decidePush((await headsOf(tools, [branch])).get(branch), owner, part);
+  const head = (await headsOf(tools, [branch])).get(branch);
+  const decision = decidePush(head, owner, part);
   if (decision.kind === 'done') return 'unchanged';
   if (decision.kind === 'taken') throw taken(branch, remote.connection.host);
   if (decision.kind === 'incomplete')
@@ -137,9 +139,14 @@ async function push(tools: ChangeTools, request: ChangesRequest): Promise<Change
     },
     remote.signal,
   );
-  const isEmpty = (await changesBetween(tools, decision.parent, commit)).length === 0;
+  const changed = await changesBetween(tools, decision.parent, commit);
   // Git already has what the gateway has.
-  if (isEmpty && part.parts === 1) return 'unchanged';
+  if (changed.length === 0 && part.parts === 1) return 'unchanged';
+  // A gateway that has synced another commit sends what it has kept again. On top of that commit, it would no longer be a conflict.
+  if (head?.origin && part.parts === 1 && retryHash(retry) === head.origin.retry) {
+    const before = await changesBetween(tools, head.origin.commit, head.commit);
+    if (isDeepStrictEqual(changed, before)) return 'unchanged';
+  }
   await pushBranch(runner, repository.folder, { ...remote, commit, branch, expected: decision.expected });
   return 'pushed';
 }
