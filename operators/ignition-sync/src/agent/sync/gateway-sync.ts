@@ -1,6 +1,6 @@
 import type { Clock } from '@bowline/machinery';
 import type { Log } from '@bowline/runtime';
-import { heldFiles } from '../../bidirectional/agent/held-files.ts';
+import { heldFiles, watchedBy } from '../../bidirectional/agent/held-files.ts';
 import type { Manifest } from '../../engine/state/manifest.ts';
 import type { SyncPlan } from '../../engine/sync/plan.ts';
 import { SyncEngine, type SyncResult } from '../../engine/sync/sync-engine.ts';
@@ -132,11 +132,35 @@ export class GatewaySync implements AsyncDisposable {
       blobs: commit.blobs,
       lfs: commit.lfs,
       prune: metadata.settings.prune,
-      held: heldFiles(tree.files.values(), plan.held),
+      held: new Set([
+        ...heldFiles(tree.files.values(), plan.held),
+        ...(await this.#changedOnGateway(target, tree.files, signal)),
+      ]),
       signal,
     };
     if (settings.dryRun) return await this.#dryRun(request);
     return { ...(await this.#sync(target, request, options, projectsIn(tree))), files: tree.files };
+  }
+
+  /**
+   * Returns the watched files that were changed on the gateway and not in Git since the last sync. They stay, unless Git wins: they are
+   * on a branch, and another sync for any reason would overwrite them.
+   */
+  async #changedOnGateway(
+    { metadata: { settings } }: Target,
+    files: ReadonlyMap<string, DesiredFile>,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const { enabled, conflictStrategy, watchPaths = [] } = settings.bidirectional ?? {};
+    if (!enabled || conflictStrategy === 'gitWins' || settings.drift === 'Restore') return [];
+    const manifest = await this.manifest();
+    // What a gateway does before it has loaded the files is no change of a user.
+    if (!manifest?.loaded) return [];
+    const isWatched = watchedBy(watchPaths);
+    return (await this.drift(signal)).filter((path) => {
+      const [entry, file] = [manifest.files.get(path), files.get(path)];
+      return isWatched(path) && entry?.blob === file?.blob && entry?.transform === file?.transformHash;
+    });
   }
 
   /** restore brings the files to a snapshot. It throws RollbackFailed if the snapshot cannot be used; no file has changed then. */

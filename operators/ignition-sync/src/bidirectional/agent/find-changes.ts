@@ -10,6 +10,7 @@ import { compilePatterns, isAlwaysExcluded } from '../../engine/tree/excluded-pa
 import type { AgentSettings } from '../../protocol/agent-settings.ts';
 import { compressedSize, type GatewayChange, MAX_COMPRESSED_BYTES } from '../changes/change-set.ts';
 import { maxFileBytes } from '../changes/max-file-bytes.ts';
+import { watchedBy } from './held-files.ts';
 import { type PlacedFile, repositoryPaths } from './repository-paths.ts';
 import { reverseTransforms } from './reverse-transforms.ts';
 import { type LiveFile, walkPaths } from './walk-paths.ts';
@@ -58,6 +59,7 @@ export async function findChanges(state: WatchedState, signal?: AbortSignal): Pr
   const { folder, manifest, files, settings } = state;
   const isExcluded = excludedFrom(state);
   const watchPaths = settings.watchPaths ?? [];
+  const isWatched = watchedBy(watchPaths);
   const live = await walkPaths(folder, watchPaths, isExcluded, signal);
   const changed: Candidate[] = [];
   for (const [path, file] of live) {
@@ -65,11 +67,8 @@ export async function findChanges(state: WatchedState, signal?: AbortSignal): Pr
     if (action !== undefined) changed.push({ path, action, live: file });
   }
   for (const [path, entry] of manifest.files) {
-    const isWatched = watchPaths.some(
-      (watched) => path === watched || path.startsWith(`${watched.replace(/\/+$/, '')}/`),
-    );
     // A file that the engine generated has no place in the repository.
-    if (isWatched && !entry.orphaned && !live.has(path) && !isExcluded(path) && files.get(path)?.source !== '')
+    if (isWatched(path) && !entry.orphaned && !live.has(path) && !isExcluded(path) && files.get(path)?.source !== '')
       changed.push({ path, action: 'deleted', live: undefined });
   }
   const refusal = guardrail(changed, settings);

@@ -10,3 +10,9 @@ export function heldFiles(files: Iterable<PlacedFile>, held: readonly string[] =
   const paths = [...files].filter(({ source }) => sources.has(source)).map(({ path }) => path);
   return new Set(paths);
 }
+
+/** watchedBy returns whether a path in the data folder is one of the watched paths, or below one. */
+export function watchedBy(watchPaths: readonly string[]): (path: string) => boolean {
+  const roots = watchPaths.map((path) => path.replace(/\/+$/, ''));
+  return (path) => roots.some((root) => path === root || path.startsWith(`${root}/`));
+}
