@@ -26,6 +26,8 @@ export interface GitServerOptions {
   readonly plain?: boolean;
   /** Called when a request arrives. Defaults to nothing. */
   readonly onRequest?: (request: GitRequest) => void;
+  /** Handles requests for something other than repositories: it returns whether it responds. Defaults to none. */
+  readonly answer?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
 /** GitRequest is one request that the server received. */
@@ -66,6 +68,7 @@ export async function startGitServer(options: GitServerOptions = {}): Promise<Gi
   const backend: GitBackend = { folder: repositories.folder, sentBytes: 0 };
   const server = options.plain ? createHttpServer() : createServer({ cert: certificatePem, key: keyPem });
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    if (options.answer?.(request, response)) return;
     const { method = '', url = '', headers } = request;
     const received = { method, url, authorization: headers.authorization };
     requests.push(received);

@@ -52,7 +52,12 @@ async function send(agent: ChildProcess, message: Message): Promise<void> {
 /** AgentClock is the clock of agents in other processes. It stands still unless a test advances it. */
 export class AgentClock {
   readonly #agents = new Set<ChildProcess>();
-  readonly #clock = new VirtualClock();
+  readonly #clock: VirtualClock;
+
+  /** `clock` is advanced with those of the agents. Defaults to one of its own. */
+  constructor(clock = new VirtualClock()) {
+    this.#clock = clock;
+  }
 
   /** now returns the wall time, at which the clock of the next agent starts. */
   now(): number {

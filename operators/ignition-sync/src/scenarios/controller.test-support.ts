@@ -70,19 +70,21 @@ export interface ControllerScenario extends Cluster, RunningOperators {
 /** ControllerScenarioOptions configures the operator and its Git server. */
 export interface ControllerScenarioOptions extends Partial<OperatorsOptions & ClusterOptions> {
   readonly gitServer?: GitServerOptions | undefined;
+  /** The path of the repository on the server. Defaults to plant.git. */
+  readonly repositoryPath?: string | undefined;
   /** Whether git operations never end on purpose: then the time does not wait for them. Defaults to false. */
   readonly isGitSlow?: boolean | undefined;
 }
 
 /** startControllerScenario starts the operator and a Git server with one commit in main. */
 export async function startControllerScenario(options: ControllerScenarioOptions = {}): Promise<ControllerScenario> {
-  const { gitServer, isGitSlow = false, metrics = createMetrics(), ...others } = options;
+  const { gitServer, repositoryPath = 'plant.git', isGitSlow = false, metrics = createMetrics(), ...others } = options;
   const clock = new VirtualClock();
   // Real processes must end before the time passes in which they have to.
   const isIdle = async (): Promise<boolean> =>
     isGitSlow || !/^ignition_sync_git_pending [1-9]/m.test(await metrics.render());
   const git = await startGitServer({ plain: true, ...gitServer });
-  const repository = await git.repositories.create('plant.git');
+  const repository = await git.repositories.create(repositoryPath);
   await repository.commit({ 'services/site/projects/overview/project.json': '{}' });
   const { config: settings, ...rest } = others;
   const config = (of: Cluster) => {
@@ -102,7 +104,7 @@ export async function startControllerScenario(options: ControllerScenarioOptions
     await admin.create(Secret, { metadata: key(name), data: Object.fromEntries(encoded) });
   };
   await secret('api-key', { key: 'agent:secret' });
-  const repo = `${git.url}/plant.git`;
+  const repo = `${git.url}/${repositoryPath}`;
   const metadata = async (name: string): Promise<SyncMetadata> => {
     const { data } = await admin.get(ConfigMap, key(objectNames(name).metadata));
     return decodeMetadata(data);

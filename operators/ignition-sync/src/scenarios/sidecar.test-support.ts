@@ -8,6 +8,7 @@ import { systemClock } from '@bowline/machinery';
 import { findCondition } from '@bowline/runtime';
 import { bundledProgram } from '../../../../test/support/bundled-program.ts';
 import type { RepositoryFiles } from '../../../../test/support/git/git-repositories.ts';
+import type { GitServerOptions } from '../../../../test/support/git/git-server.ts';
 import { IgnitionSync } from '../api/ignition-sync.ts';
 import { CR_ANNOTATIONS, objectNames } from '../api/names.ts';
 import { freePort } from '../local/plant/trial-state.ts';
@@ -33,6 +34,10 @@ export const FIRST: RepositoryFiles = {
 
 /** SidecarScenarioOptions configures the operator, its IgnitionSync, and the agents. */
 export interface SidecarScenarioOptions extends Partial<OperatorsOptions & ClusterOptions> {
+  /** Options of the Git server. Defaults to none besides its authentication. */
+  readonly gitServer?: GitServerOptions;
+  /** The path of the repository on the server. Defaults to plant.git. */
+  readonly repositoryPath?: string;
   /** The number of pods of the StatefulSet. Defaults to 1. */
   readonly replicas?: number;
   /** The first commit. Defaults to FIRST. */
@@ -76,13 +81,13 @@ export interface StartedSidecar extends AsyncDisposable {
 
 /** startSidecarScenario starts the operator and creates an IgnitionSync and the StatefulSet of its gateways. */
 export async function startSidecarScenario(options: SidecarScenarioOptions = {}): Promise<SidecarScenario> {
-  const { replicas = 1, files = FIRST, spec, reroute, nodeArgs = [], agentClock, ...others } = options;
+  const { replicas = 1, files = FIRST, spec, reroute, nodeArgs = [], agentClock, gitServer, ...others } = options;
   const c = await startControllerScenario({
     // Agents are processes with a clock of their own.
     clock: systemClock,
     config: { 'ignition-sync': { agentImage: 'example.com/bowline:1' } },
-    gitServer: { plain: true, auth: { username: 'x-access-token', password: TOKEN } },
     ...others,
+    gitServer: { plain: true, auth: { username: 'x-access-token', password: TOKEN }, ...gitServer },
   });
   const { namespace, admin } = c;
   const gatewayPort = await freePort();

@@ -1,16 +1,30 @@
 import type { IncomingMessage } from 'node:http';
-import { startLoopbackServer } from '../../testing/loopback-server.test-support.ts';
+import { type Answer, startLoopbackServer } from '../../testing/loopback-server.test-support.ts';
 import type { ForgeKind } from './forge.ts';
 
-/** FakeForge serves the calls of one forge's API, with the recorded shapes of its responses. */
-export interface FakeForge extends AsyncDisposable {
-  readonly apiBaseUrl: string;
-  readonly host: string;
+/** FakeForge answers the calls of one forge's API, with the recorded shapes of its responses. */
+export interface FakeForge {
   readonly requests: { readonly call: string; readonly body: unknown; readonly headers: IncomingMessage['headers'] }[];
   /** The open pull requests, by branch. */
   readonly open: Map<string, { readonly number: number; readonly base: string; labels: unknown }>;
   /** The status of all further responses; undefined: none fails. */
   failWith: number | undefined;
+  /** answer responds to a call. */
+  readonly answer: Answer;
+}
+
+/** FakeForgeOptions configures a fake forge. */
+export interface FakeForgeOptions {
+  /** The path of the API. Defaults to none. */
+  readonly prefix?: string;
+  /** The token that it accepts. Defaults to FORGE_TOKEN. */
+  readonly token?: string;
+}
+
+/** ServedForge is a fake forge with a server of its own. */
+export interface ServedForge extends FakeForge, AsyncDisposable {
+  readonly apiBaseUrl: string;
+  readonly host: string;
 }
 
 /** TOKEN is the token that fake forges accept. */
@@ -21,33 +35,41 @@ const LABELS = [
 ];
 
 /**
- * startFakeForge serves the API of a forge for the project team/plant. The shapes are those of the documentation of the REST APIs:
+ * fakeForge answers the API of a forge for the project team/plant. The shapes are those of the documentation of the REST APIs:
  * GitHub "Pulls" (2022-11-28), GitLab "Merge requests API" (v4) and Gitea's swagger (1.22), reduced to the fields that are used.
  */
-export async function startFakeForge(kind: ForgeKind): Promise<FakeForge> {
-  const server = await startLoopbackServer((request, response, sent) => {
-    const text = sent.toString();
-    const body: Record<string, unknown> = text === '' ? {} : JSON.parse(text);
-    const call = `${request.method} ${request.url}`;
-    forge.requests.push({ call, body, headers: request.headers });
-    const answer = (status: number, value: unknown): void => {
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
-    };
-    if (forge.failWith !== undefined) return answer(forge.failWith, { message: `bad ${FORGE_TOKEN}` });
-    if (!isAuthorized(kind, request.headers)) return answer(401, { message: 'Bad credentials' });
-    const known = ROUTES[kind](forge, request.method ?? '', new URL(request.url ?? '', 'http://forge'), body);
-    return known === undefined ? answer(404, { message: 'Not Found' }) : answer(...known);
-  });
-  const host = `127.0.0.1:${server.port}`;
+export function fakeForge(kind: ForgeKind, { prefix = '', token = FORGE_TOKEN }: FakeForgeOptions = {}): FakeForge {
   const forge: FakeForge = {
-    apiBaseUrl: `http://${host}`,
-    host,
     requests: [],
     open: new Map(),
     failWith: undefined,
-    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    answer: (request, response, sent) => {
+      const text = sent.toString();
+      const body: Record<string, unknown> = text === '' ? {} : JSON.parse(text);
+      const url = (request.url ?? '').slice(prefix.length);
+      forge.requests.push({ call: `${request.method} ${url}`, body, headers: request.headers });
+      const respond = (status: number, value: unknown): void => {
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+      };
+      if (forge.failWith !== undefined) return respond(forge.failWith, { message: `bad ${token}` });
+      if (!isAuthorized(kind, token, request.headers)) return respond(401, { message: 'Bad credentials' });
+      const known = ROUTES[kind](forge, request.method ?? '', new URL(url, 'http://forge'), body);
+      return known === undefined ? respond(404, { message: 'Not Found' }) : respond(...known);
+    },
   };
   return forge;
+}
+
+/** startFakeForge serves a fake forge. */
+export async function startFakeForge(kind: ForgeKind): Promise<ServedForge> {
+  const forge = fakeForge(kind);
+  const server = await startLoopbackServer(forge.answer);
+  const host = `127.0.0.1:${server.port}`;
+  return Object.assign(forge, {
+    apiBaseUrl: `http://${host}`,
+    host,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  });
 }
 
 type Route = (
@@ -111,7 +133,7 @@ const ROUTES: Readonly<Record<ForgeKind, Route>> = {
   },
 };
 
-function isAuthorized(kind: ForgeKind, headers: IncomingMessage['headers']): boolean {
-  if (kind === 'gitlab') return headers['private-token'] === FORGE_TOKEN;
-  return headers.authorization === `${kind === 'github' ? 'Bearer' : 'token'} ${FORGE_TOKEN}`;
+function isAuthorized(kind: ForgeKind, token: string, headers: IncomingMessage['headers']): boolean {
+  if (kind === 'gitlab') return headers['private-token'] === token;
+  return headers.authorization === `${kind === 'github' ? 'Bearer' : 'token'} ${token}`;
 }
