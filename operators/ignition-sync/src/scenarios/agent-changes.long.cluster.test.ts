@@ -1,6 +1,7 @@
 import { ConfigMap } from '@bowline/kubernetes';
 import { expect, it } from 'vitest';
 import { objectNames } from '../api/names.ts';
+import type { GatewayReport } from '../protocol/gateway-report.ts';
 import { AgentClock, advancing } from './agent-channel.test-support.ts';
 import { agentRig, CR, FIRST } from './agent-rig.test-support.ts';
 
@@ -41,4 +42,28 @@ it('scenario 19 sends changes of the gateway while bidirectional is enabled', as
     rig.untilReport(({ isWatching }) => isWatching === undefined),
     500,
   );
+});
+
+it('scenario 19 keeps a file that only the gateway changed when another commit arrives, unless Git wins', async () => {
+  const rig = await agentRig();
+  const clock = new AgentClock();
+  const publish = async (commit: string, conflictStrategy: 'gatewayWins' | 'gitWins'): Promise<void> => {
+    const hash = await rig.publish(commit, {
+      spec: { bidirectional: { enabled: true, watchPaths: ['projects'], conflictStrategy } },
+    });
+    const isSynced = ({ syncStatus, appliedHash }: GatewayReport): boolean =>
+      syncStatus === 'Synced' && appliedHash === hash;
+    await advancing(clock, rig.untilReport(isSynced), 250);
+  };
+  const commit = await rig.commit(FIRST);
+  await rig.gateway.start();
+  await rig.start({ clock });
+  await publish(commit, 'gatewayWins');
+  await rig.place(VIEW, '{"version": "from the gateway"}');
+  const other = 'projects/overview/other.txt';
+  const next = await rig.commit({ [`services/site/${other}`]: 'other' });
+  await publish(next, 'gatewayWins');
+  expect(await rig.files()).toMatchObject({ [VIEW]: '{"version": "from the gateway"}', [other]: 'other' });
+  await publish(next, 'gitWins');
+  expect((await rig.files())[VIEW]).toBe('{"version": 1}');
 });
