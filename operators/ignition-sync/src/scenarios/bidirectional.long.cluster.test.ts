@@ -30,6 +30,8 @@ const API = '/api/v3';
 const PROJECT = 'projects/overview';
 const VIEW = `${PROJECT}/views/view.json`;
 const STEP_MS = 250;
+/** A limit for waits that hang: minutes on the clock take a part of that. */
+const LIMIT = { timeout: 90_000 };
 /** More than the time after which changes are sent again, and branches are queried again. */
 const KEPT_MS = 200_000;
 
@@ -90,7 +92,7 @@ describe.skipIf('skippedBecause' in git)('changes of a gateway', () => {
   /** pass lets some time pass, during which the operator and the agent work. */
   async function pass(ms: number): Promise<void> {
     const end = clock.monotonic() + ms;
-    await advancing(clock, expect.poll(() => clock.monotonic() >= end).toBe(true));
+    await advancing(clock, expect.poll(() => clock.monotonic() >= end, LIMIT).toBe(true));
   }
 
   /** changeOnGateway writes files as a user of the gateway would. */
@@ -105,8 +107,8 @@ describe.skipIf('skippedBecause' in git)('changes of a gateway', () => {
   const live = (path: string): Promise<string | undefined> => agent.read(path).catch(() => undefined);
   const pushed = (path: string): Promise<string | undefined> =>
     c.repository.git('show', `${branch}:services/site/${path}`).catch(() => undefined);
-  const untilPushed = (path: string, content: string) => within(expect.poll(() => pushed(path)).toBe(content));
-  const untilLive = (path: string, content: string) => within(expect.poll(() => live(path)).toBe(content));
+  const untilPushed = (path: string, content: string) => within(expect.poll(() => pushed(path), LIMIT).toBe(content));
+  const untilLive = (path: string, content: string) => within(expect.poll(() => live(path), LIMIT).toBe(content));
   /** configure changes the settings, and waits until the gateway has them: a sync would overwrite a change that is not known yet. */
   async function configure(bidirectional: object): Promise<void> {
     await c.change(CR, { bidirectional });
@@ -117,7 +119,7 @@ describe.skipIf('skippedBecause' in git)('changes of a gateway', () => {
       const { syncStatus, appliedHash } = decodeReport(POD, data?.[POD] ?? '');
       return syncStatus === 'Synced' && appliedHash === desiredHash(metadata, POD);
     };
-    await within(expect.poll(isApplied).toBe(true));
+    await within(expect.poll(isApplied, LIMIT).toBe(true));
   }
   const opened = (): number => forge.requests.filter(({ call }) => call === 'POST /repos/team/plant/pulls').length;
   const untilNoConflict = () =>
