@@ -92,10 +92,11 @@ it('scenario 08 excludes system namespaces, unless excludeNamespaces is set', as
 
 it(`scenario 08 writes ${NAMESPACES} copies with one request each, a bounded number at a time`, async () => {
   const team = c.uniqueName('fan-out');
-  const names = Array.from({ length: NAMESPACES }, () => c.uniqueName('fan-out'));
-  const each = async (work: (name: string) => Promise<unknown>) =>
-    expect(await forEachConcurrently(names, 16, work)).toEqual([]);
-  await each((name) => c.admin.create(Namespace, { metadata: { name, labels: { team } } }));
+  const names: string[] = [];
+  const failures = await forEachConcurrently(Array.from({ length: NAMESPACES }), 16, async () => {
+    names.push(await c.createNamespace('fan-out', { team }));
+  });
+  expect(failures).toEqual([]);
   await c.source('fan-out');
   await c.idle();
   const before = c.requests.length;

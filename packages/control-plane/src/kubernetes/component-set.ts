@@ -25,6 +25,12 @@ const POLL_MS = 20;
  */
 const GRACE_MS = 1_000;
 const LOG_LINES = 15;
+/**
+ * Components that are started again when they exit unexpectedly, as a kubelet would: kube-scheduler exits by itself when its cache
+ * contradicts the API server, which can happen when that is restarted. The others hold state or connections that tests rely on.
+ */
+const RESTARTED: ReadonlySet<Component> = new Set(['kube-controller-manager', 'kube-scheduler']);
+const RESTART_DELAY_MS = 1_000;
 
 /** ComponentSet starts, monitors and stops the processes of one control plane. */
 export class ComponentSet {
@@ -79,8 +85,17 @@ export class ComponentSet {
       const wasExpected = this.#expected.delete(running.pid);
       if (wasExpected || !this.#reportsCrashes) return;
       this.#options.onCrash(await this.#failure(component, `exited unexpectedly with ${describeExit(exit)}`));
+      if (RESTARTED.has(component)) await this.#startAgain(component);
     });
     return running;
+  }
+
+  async #startAgain(component: Component): Promise<void> {
+    await systemClock.sleep(RESTART_DELAY_MS);
+    // Meanwhile the control plane may have ended, or a caller has started it.
+    if (!this.#reportsCrashes || this.pid(component) !== undefined) return;
+    // A failure means that the control plane is ending.
+    await this.launch(component).catch(() => undefined);
   }
 
   /** ready resolves when a component passes its readiness probe, and rejects as soon as it has exited. */

@@ -101,11 +101,12 @@ describe('a dedicated real control plane', () => {
     await expect(watch()).rejects.toSatisfy(isExpired);
   });
 
-  it('reports a component that exits unexpectedly', async () => {
+  it('reports a component that exits unexpectedly, and starts a scheduler again', async () => {
     const controlPlane = await start();
     const pid = controlPlane.pid('kube-scheduler') ?? 0;
     process.kill(pid, 'SIGKILL');
     await vi.waitFor(() => expect(crashes).toEqual([expect.stringContaining('kube-scheduler exited unexpectedly')]));
+    await vi.waitFor(() => expect(controlPlane.pid('kube-scheduler') ?? pid).not.toBe(pid), { timeout: 10_000 });
     await controlPlane.restart('kube-scheduler');
     expect(controlPlane.pid('kube-scheduler')).toBeDefined();
   });

@@ -37,7 +37,10 @@ export interface KubernetesOptions {
   readonly version?: string | undefined;
   /** Called with a line of text when something takes long. Defaults to nothing. */
   readonly onProgress?: ((line: string) => void) | undefined;
-  /** Called when a component exits unexpectedly after the start; the error contains the end of its log. Defaults to nothing. */
+  /**
+   * Called when a component exits unexpectedly after the start; the error contains the end of its log. Controller manager and
+   * scheduler are then started again. Defaults to nothing.
+   */
   readonly onCrash?: ((error: BowlineError) => void) | undefined;
   /** Aborts the start. A running control plane is stopped with `stop`. */
   readonly signal?: AbortSignal | undefined;

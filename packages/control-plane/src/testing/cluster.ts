@@ -79,8 +79,8 @@ export interface Cluster extends AsyncDisposable {
   /** clientFor returns a client with its own connection. It is closed with the cluster. */
   clientFor(identity: Identity): Promise<Client>;
   kubeconfig(identity: Identity): Promise<KubeconfigDocument>;
-  /** createNamespace creates another namespace. It is removed with the cluster. */
-  createNamespace(prefix?: string): Promise<string>;
+  /** createNamespace creates another namespace, optionally with labels. It is removed with the cluster. */
+  createNamespace(prefix?: string, labels?: Readonly<Record<string, string>>): Promise<string>;
   /**
    * serviceAccount creates a ServiceAccount with the given rules and a client for it. Both are removed with the
    * cluster.
@@ -115,8 +115,6 @@ export interface Cluster extends AsyncDisposable {
 export interface ClusterWithoutOperators extends Cluster {
   /** Whether the next test gets the control plane. It is emptied then, and namespaces stay. */
   readonly isReused: boolean;
-  /** Whether namespaces with generated names stay: the control plane is reused, or ends with the run. */
-  readonly keepsNamespaces: boolean;
 }
 
 /**
@@ -193,10 +191,10 @@ async function emptyCluster(
   };
   const keepsNamespaces = options.controlPlane === undefined && (lent?.isReused ?? (await isTemporary()));
   let first: string | undefined;
-  const createNamespace = async (start?: string): Promise<string> => {
+  const createNamespace = async (start?: string, labels: Readonly<Record<string, string>> = {}): Promise<string> => {
     const name = uniqueName(start);
     first ??= name;
-    const object: Namespace = { metadata: { name, labels: { [CLUSTER_LABEL]: first } } };
+    const object: Namespace = { metadata: { name, labels: { ...labels, [CLUSTER_LABEL]: first } } };
     if (keepsNamespaces) {
       await admin.create(Namespace, object);
       if (!lent) onDispose(() => deleteWorkloads(admin, name));
@@ -214,7 +212,6 @@ async function emptyCluster(
   return {
     controlPlane,
     isReused: lent?.isReused ?? false,
-    keepsNamespaces,
     namespace,
     admin,
     nodeAgent: nodeAgentOf(admin, namespace, onDispose),

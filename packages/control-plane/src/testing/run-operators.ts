@@ -212,7 +212,7 @@ export async function runOperators(
           : ours.includes(namespace) || installNamespaces.includes(namespace ?? ''),
       );
     }
-    if (!c.keepsNamespaces) await deleteNamespaces(c.admin, ours);
+    await deleteNamespaces(c.admin, ours);
   });
   await configure();
   const idle = (): Promise<void> =>
