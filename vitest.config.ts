@@ -9,7 +9,7 @@ const everywhere = ['packages', 'operators', 'apps']
 
 const files = (ending: string): string[] => everywhere.map((folder) => `${folder}/*${ending}`);
 const excluded = ['**/node_modules/**', '**/dist/**'];
-/** Tests that start many processes or create many objects. */
+/** Tests that start many processes, restart operators often or create many objects. */
 const LONG = ['.long.test.ts', '.long.cluster.test.ts'].flatMap(files);
 const onControlPlane = {
   exclude: excluded,

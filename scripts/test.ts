@@ -92,7 +92,7 @@ if (suite === 'node' && isWhole) {
   const filesWith = (ending: string): readonly string[] => folders.flatMap((folder) => sourceFiles(folder, ending));
   const long = [...filesWith('.long.test.ts'), ...filesWith('.long.cluster.test.ts')];
   console.log(
-    `skipped: ${long.length} test files that start many processes or create many objects; ` +
+    `skipped: ${long.length} test files that start many processes, restart operators often or create many objects; ` +
       'npm run test:kubernetes runs them, and npm test -- FILE runs one',
   );
   const about = filesWith('.kubernetes.test.ts');

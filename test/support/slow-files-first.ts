@@ -18,7 +18,7 @@ const SLOW = [
   'test/guide/guide.kubernetes.test.ts',
   'operators/configmap-sync/src/scenarios/bad-input.cluster.test.ts',
   'operators/hsm-secrets/src/scenarios/stored-objects.cluster.test.ts',
-  'operators/hsm-secrets/src/scenarios/agents.cluster.test.ts',
+  'operators/hsm-secrets/src/scenarios/agents.long.cluster.test.ts',
   'operators/hsm-secrets/src/scenarios/grace.cluster.test.ts',
   'packages/runtime/src/identity/third-party.cluster.test.ts',
   'packages/control-plane/src/workloads/workloads.cluster.test.ts',
@@ -33,7 +33,7 @@ const SLOW = [
   'packages/runtime/src/webhook/webhooks.cluster.test.ts',
   'apps/bowline/src/up/up.long.cluster.test.ts',
   'apps/bowline/src/uninstall/uninstall.long.cluster.test.ts',
-  'apps/bowline/src/manager/run.cluster.test.ts',
+  'apps/bowline/src/manager/run.long.cluster.test.ts',
   'test/support/fault-proxy/reflector-through-proxy.long.cluster.test.ts',
 ];
 
